@@ -1,0 +1,36 @@
+# Every target sets up what it needs in .venv first; nothing has to be installed beforehand but Python.
+PYTHON ?= python3
+export ALLOT_PYTHON := $(PYTHON)
+
+.PHONY: help demo test soak bench lint format constraints clean
+
+help:            ## this list
+	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
+
+demo: .venv/ready-ocr    ## set up, then read a small campaign of scanned volumes on this machine
+	./scripts/demo
+
+test: .venv/ready-dev    ## set up, then lint, types, layers, tests
+	./scripts/test
+
+soak: .venv/ready-dev    ## the long versions of the kill, fault and mutation tests
+	.venv/bin/python -m pytest -n 2 --dist worksteal -m soak tests
+
+bench: .venv/ready-dev   ## each budget beside its rival, in one run, as ratios
+	.venv/bin/python -m benchmarks
+
+lint: .venv/ready-dev    ## lint, layout, types and layers only
+	./scripts/lint
+
+format: .venv/ready-dev  ## mend what lint can mend
+	.venv/bin/ruff check --fix-only .
+	.venv/bin/ruff format .
+
+constraints: .venv/ready-dev  ## pin every dependency anew, with hashes
+	./scripts/constraints
+
+clean:           ## forget the environment and the demo
+	rm -rf .venv demo
+
+.venv/ready-%: pyproject.toml constraints.txt scripts/setup
+	./scripts/setup $*
