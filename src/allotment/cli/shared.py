@@ -1,0 +1,113 @@
+"""What commands share: options that mean the same everywhere, and text made safe for a terminal."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from allotment.errors import AllotmentError, Finding, FindingsError
+
+Command = Callable[..., Any]
+
+SEVERITY_COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
+
+
+def world_options(command: Command) -> Command:
+    """The options ``--platform``, ``--team`` and ``-C/--repository``, as every command has them."""
+    for option in reversed(
+        (
+            click.option(
+                "-C",
+                "--repository",
+                type=click.Path(path_type=Path, file_okay=False, exists=True),
+                default=Path(),
+                help="The repository's folder (default: this folder).",
+            ),
+            click.option(
+                "--platform",
+                type=click.Path(path_type=Path, dir_okay=False),
+                default=None,
+                help="The platform's file (default: $ALLOT_PLATFORM, /etc/allotment, then the repository's).",
+            ),
+            click.option("--team", default=None, metavar="NAME", help="Which team's repository this is."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def output_option(*forms: str) -> Callable[[Command], Command]:
+    """The option ``-o`` with the forms that a command has; the first is the default."""
+    return click.option(
+        "-o",
+        "--output",
+        "form",
+        type=click.Choice(forms),
+        default=forms[0],
+        show_default=True,
+        help="The form of the output.",
+    )
+
+
+def safe(text: str, *, keep: str = "") -> str:
+    """Text from outside, with everything that could steer a terminal replaced by its code point."""
+    return "".join(
+        char
+        if char in keep or unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+        else escaped(char)
+        for char in text
+    )
+
+
+def escaped(char: str) -> str:
+    """A control character as a reader can see it, such as ``\\x1b``."""
+    return f"\\x{ord(char):02x}" if ord(char) < 0x100 else f"\\u{ord(char):04x}"
+
+
+def finding_line(finding: Finding) -> str:
+    """One finding as a line, coloured where the terminal can show it."""
+    place = click.style(safe(str(finding.position)), bold=True)
+    severity = click.style(str(finding.severity), fg=SEVERITY_COLOURS[finding.severity])
+    hint = f" ({safe(finding.hint)})" if finding.hint else ""
+    return f"{place} {severity} {finding.rule}: {safe(finding.message)}{hint}"
+
+
+def show_error(error: BaseException) -> None:
+    """Say an error on standard error: its findings one a line, or its message and the remedy."""
+    if isinstance(error, FindingsError):
+        for finding in error.findings:
+            click.echo(finding_line(finding), err=True)
+        return
+    label = click.style("error:", fg="red", bold=True)
+    click.echo(f"{label} {safe(str(error), keep=chr(10))}", err=True)
+
+
+def repository_identity(root: Path) -> tuple[str, ...]:
+    """What a platform's file may call this repository: its folder, and its git remote where there is one."""
+    folder = str(root.resolve())
+    try:
+        answer = subprocess.run(
+            ["git", "-C", folder, "remote", "get-url", "origin"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=5,
+            env={**os.environ, "GIT_TERMINAL_PROMPT": "0"},
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return (folder,)
+    remote = answer.stdout.strip()
+    return (folder, remote) if remote else (folder,)
+
+
+def existing(path: Path, what: str) -> Path:
+    """The path, or a clear refusal when nothing is there."""
+    if path.exists():
+        return path
+    raise AllotmentError(f"there is no {what} at {path}", exit_code=2)
