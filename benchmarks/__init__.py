@@ -1,0 +1,1 @@
+"""Budgets of speed, each compared with its rival in the same run."""
