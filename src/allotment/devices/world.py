@@ -1,0 +1,37 @@
+"""A world: the slices, classes and nodes that an allocator looks at, as one frozen value.
+
+This machine is such a world, and so is a cluster's snapshot or a fleet that somebody only describes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from allotment.devices.classes import DeviceClass
+from allotment.devices.nodes import Node
+from allotment.devices.slices import Device, DeviceId, ResourceSlice
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What is published. ``node`` is the machine that we are on, ``memory_bytes`` its memory (None: unknown).
+
+    ``nodes`` holds labels where they are known; a node that is not in it has none.
+    """
+
+    slices: tuple[ResourceSlice, ...]
+    classes: Mapping[str, DeviceClass] = field(hash=False)
+    node: str
+    memory_bytes: int | None = None
+    nodes: Mapping[str, Node] = field(default_factory=dict, hash=False)
+
+    def devices(self) -> Iterator[tuple[DeviceId, Device]]:
+        """Every published device, slice by slice, in the order of the slices."""
+        for published in self.slices:
+            for device in published.devices:
+                yield published.device_id(device), device
+
+    def node_named(self, name: str) -> Node:
+        """The node of this name, with the labels that are known."""
+        return self.nodes.get(name) or Node(name)
