@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from allotment.errors import UsageError, did_you_mean
-from allotment.platform.need import Need, Resources
+from allotment.platform.need import NO_RESOURCES, Need, Resources
 
 ENGINES = ("local", "kubernetes")
 SCHEDULERS = ("default", "kueue", "kai", "both")
@@ -73,7 +73,7 @@ class Size:
     """A need that the platform has given a name."""
 
     gpu: Need | None = None
-    resources: Resources = Resources()
+    resources: Resources = NO_RESOURCES
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def _built_in_lanes() -> Mapping[str, Lane]:
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """All that the platform's file says. Mappings keep the order of the file: the first lane is the default."""
+    """All that the platform's file says. Mappings keep its order: the first lane is the default one."""
 
     engine: str = "local"
     scheduler: str = "default"

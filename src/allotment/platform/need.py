@@ -54,3 +54,6 @@ class Resources:
     cpu: float | None = None
     memory: int | None = None
     workdir: int | None = None
+
+
+NO_RESOURCES = Resources()

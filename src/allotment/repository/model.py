@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from allotment.documents import Document
 from allotment.errors import Position
-from allotment.platform.need import Need, Resources
+from allotment.platform.need import NO_RESOURCES, Need, Resources
 
 Runner = Literal["own", "image"]
 
@@ -51,7 +51,7 @@ class Pipeline:
     steps: tuple[StepCall, ...]
     image: str | None = None
     gpu: Need | None = None
-    resources: Resources = Resources()
+    resources: Resources = NO_RESOURCES
     size: str | None = None
     prepare: StepCall | None = None
     env: tuple[EnvironmentVariable, ...] = ()

@@ -1,0 +1,119 @@
+"""The text of a file, and its lines as an editor counts them.
+
+Facts: libyaml counts every code point, but also ends lines at U+0085, U+2028 and U+2029 where editors do not;
+so places are computed here, from the offset of a code point, with the line ends that editors know.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from allotment.errors import Finding, FindingsError, Position
+
+BYTE_ORDER_MARK = "\ufeff"
+LINE_END = re.compile(r"\r\n|\r|\n")
+HIDDEN_LINE_ENDS = ("\x85", "\u2028", "\u2029")
+OTHER_ENCODINGS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a file may be: larger or deeper than that is no description of work."""
+
+    bytes: int = 32 * 1024 * 1024
+    depth: int = 64
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file's text (without a byte order mark) under the name that its user would type."""
+
+    name: str
+    text: str
+
+    def position(self, offset: int) -> Position:
+        """The line and column, from 1 and in code points, of the code point at ``offset``."""
+        line = bisect_right(self._line_starts, offset)
+        return Position(self.name, line, offset - self._line_starts[line - 1] + 1)
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(match.end() for match in LINE_END.finditer(self.text))]
+
+
+def read_source(path: Path, name: str, limits: Limits) -> Source:
+    """The file's text, or one clear finding: a pipe, a folder, too large, not UTF-8."""
+    return source_of(_read_bytes(path, name, limits), name, limits)
+
+
+def source_of(data: bytes, name: str, limits: Limits) -> Source:
+    """The text of these bytes, or one clear finding."""
+    if len(data) > limits.bytes:
+        raise _refused(
+            Position(name),
+            "file-too-large",
+            f"the file has more than {limits.bytes:,} bytes, which no description of work needs",
+            "split the campaign into several files",
+        )
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _not_utf8(data, error.start, name) from None
+    source = Source(name, text.removeprefix(BYTE_ORDER_MARK))
+    _refuse_hidden_line_ends(source)
+    return source
+
+
+def _read_bytes(path: Path, name: str, limits: Limits) -> bytes:
+    """The bytes of a regular file, at most one more than the limit; never waits on a pipe."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise _refused(
+                    Position(name), "not-a-file", "this is no regular file", "put a YAML file in its place"
+                )
+            return file.read(limits.bytes + 1)
+    except OSError as error:
+        reason = (error.strerror or type(error).__name__).lower()
+        raise _refused(
+            Position(name), "file-unreadable", f"the file cannot be read: {reason}", "look at its permissions"
+        ) from None
+
+
+def _not_utf8(data: bytes, offset: int, name: str) -> FindingsError:
+    """The finding for bytes that are not UTF-8: the offset of the first, and the line that it is on."""
+    line_start = max(data.rfind(b"\n", 0, offset), data.rfind(b"\r", 0, offset)) + 1
+    before = data[:line_start].decode("utf-8")
+    line = 1 + sum(1 for _ in LINE_END.finditer(before))
+    column = 1 + len(data[line_start:offset].decode("utf-8").removeprefix(BYTE_ORDER_MARK))
+    encoding = OTHER_ENCODINGS.get(data[:2], "another encoding, such as Latin-1")
+    return _refused(
+        Position(name, line, column),
+        "not-utf8",
+        f"byte {offset} of the file (0x{data[offset]:02X}) is not UTF-8: it looks like {encoding}",
+        "save the file as UTF-8",
+    )
+
+
+def _refuse_hidden_line_ends(source: Source) -> None:
+    """Refuse the line ends that YAML has and editors do not show: what follows a comment would be read."""
+    found = [offset for mark in HIDDEN_LINE_ENDS if (offset := source.text.find(mark)) >= 0]
+    if found:
+        offset = min(found)
+        raise _refused(
+            source.position(offset),
+            "hidden-line-end",
+            f"the character U+{ord(source.text[offset]):04X} ends a line for YAML, which editors do not show",
+            "write an ordinary line end, or a space",
+        )
+
+
+def _refused(position: Position, rule: str, message: str, hint: str) -> FindingsError:
+    return FindingsError([Finding(position, rule, message, hint)])
