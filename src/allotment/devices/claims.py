@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from allotment.devices.classes import OpaqueConfig, selectors_to_list
-from allotment.devices.slices import API_VERSION, DeviceId
+from allotment.devices.slices import API_VERSION, DeviceId, Taint
 
 MOST_DEVICES = 32  # results of one claim, and requests of one claim
 MOST_ALTERNATIVES = 8  # subrequests of one request
@@ -35,6 +35,14 @@ class Toleration:
     value: str = ""
     effect: str = ""
     toleration_seconds: int | None = None
+
+    def covers(self, taint: Taint) -> bool:
+        """Whether the taint is put up with."""
+        return (
+            self.effect in {"", taint.effect}
+            and self.key in {"", taint.key}
+            and (self.operator == "Exists" or (self.operator in {"", "Equal"} and self.value == taint.value))
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The toleration as the API has it."""

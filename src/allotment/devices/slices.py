@@ -118,7 +118,7 @@ class CounterSet:
 
 @dataclass(frozen=True, slots=True)
 class Taint:
-    """Why a device should not be used; ``NoSchedule`` and ``NoExecute`` keep off what does not tolerate it."""
+    """Why a device should not be used; ``NoSchedule`` and ``NoExecute`` ask for a toleration."""
 
     key: str
     effect: str
@@ -177,7 +177,7 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Which pool a slice is part of: only the newest generation counts, and only when all its slices are there."""
+    """Which pool a slice is part of: the newest generation counts, once all of its slices are there."""
 
     name: str
     generation: int = 1

@@ -1,4 +1,4 @@
-"""Which volumes start now on this machine: lanes, then order of arrival, each window filled with what fits."""
+"""Which volumes start now on this machine: lanes, then order of arrival, each window filled as it fits."""
 
 from __future__ import annotations
 
