@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from allotment.documents.scalars import SUSPICIOUS, is_trap, read_plain
+from allotment.documents.scalars import MAYBE_NOT_TEXT, SUSPICIOUS, is_trap, read_plain
 from allotment.errors import WorldError
 
 ANCHOR = "anchor"
@@ -112,7 +112,7 @@ class _Reader:
         if self.careful:
             self.look_at(event)
         text = event.value
-        if event.style or text[:1] not in SUSPICIOUS:
+        if event.style or text[:1] not in SUSPICIOUS or not MAYBE_NOT_TEXT.fullmatch(text):
             return text
         if is_trap(text):
             self.loaded.traps.add(event.start_mark.index)
@@ -122,7 +122,7 @@ class _Reader:
         """The values up to the end of the sequence."""
         self.go_down(start, depth)
         get, end, scalar_event = self.get, self.sequence_end, self.scalar_event
-        careful, suspicious = self.careful, SUSPICIOUS
+        careful, suspicious, maybe = self.careful, SUSPICIOUS, MAYBE_NOT_TEXT.fullmatch
         result: list[Any] = []
         append = result.append
         while True:
@@ -130,7 +130,7 @@ class _Reader:
             kind = type(event)
             if kind is scalar_event:
                 text = event.value
-                if careful or (text[:1] in suspicious and not event.style):
+                if careful or (text[:1] in suspicious and not event.style and maybe(text)):
                     append(self.scalar(event))
                 else:
                     append(text)
@@ -143,7 +143,8 @@ class _Reader:
         """The pairs up to the end of the mapping; of a key that is there twice, the first counts."""
         self.go_down(start, depth)
         get, end, scalar_event = self.get, self.mapping_end, self.scalar_event
-        careful, suspicious, plain_keys = self.careful, SUSPICIOUS, self.plain_keys
+        careful, plain_keys = self.careful, self.plain_keys
+        suspicious, maybe = SUSPICIOUS, MAYBE_NOT_TEXT.fullmatch
         result: dict[str, Any] = {}
         while True:
             event = get()
@@ -164,7 +165,7 @@ class _Reader:
                 value = self.value(event, depth)
             else:
                 value = event.value
-                if careful or (value[:1] in suspicious and not event.style):
+                if careful or (value[:1] in suspicious and not event.style and maybe(value)):
                     value = self.scalar(event)
             if not known:
                 result[key] = value
@@ -191,7 +192,7 @@ class _Reader:
         key = event.value
         if event.style:
             return
-        if key[:1] in SUSPICIOUS and (is_trap(key) or not isinstance(read_plain(key), str)):
+        if is_trap(key) or not isinstance(read_plain(key), str):
             self.loaded.traps.add(event.start_mark.index)
         else:
             self.plain_keys.add(key)

@@ -7,7 +7,7 @@ key that is there twice is indexed at its first place, and both places are kept 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from allotment.documents.loader import open_events
@@ -32,22 +32,23 @@ class Trap(NamedTuple):
 
 
 @dataclass(slots=True)
-class Node:
-    """A value's place, and what is in it: items of a sequence, or pairs of a mapping with their keys."""
+class Sequence:
+    """Where a list begins, and its items."""
 
     offset: int
-    scalar: Scalar | None = None
-    items: list[Node] | None = None
-    pairs: dict[str, Node] | None = None
-    keys: dict[str, Scalar] = field(default_factory=dict)
+    items: list[Node]
 
-    def child(self, step: str | int) -> Node | None:
-        """What stands under a key or at an index."""
-        if isinstance(step, str):
-            return self.pairs.get(step) if self.pairs is not None else None
-        if self.items is None or not 0 <= step < len(self.items):
-            return None
-        return self.items[step]
+
+@dataclass(slots=True)
+class Mapping:
+    """Where a mapping begins, its values by key, and its keys as they are written."""
+
+    offset: int
+    values: dict[str, Node]
+    keys: dict[str, Scalar]
+
+
+Node = Scalar | Sequence | Mapping
 
 
 class Duplicate(NamedTuple):
@@ -70,26 +71,24 @@ class Index:
 
         A value that is not written (``volumes:`` and nothing after it) is where its key is.
         """
-        node, offset = self.root, 0
-        for depth, step in enumerate(loc):
-            if node is None:
-                return offset
-            offset = node.offset
-            below = node.child(step)
-            if below is None:
-                return offset
-            name = node.keys.get(step) if isinstance(step, str) else None
-            if name is not None and ((key and depth == len(loc) - 1) or _is_unwritten(below)):
-                return name.offset
+        node = self.root
+        name: Scalar | None = None
+        for step in loc:
+            below = _child(node, step)
+            if node is None or below is None:
+                return 0 if node is None else node.offset
+            name = node.keys[step] if isinstance(node, Mapping) and isinstance(step, str) else None
             node = below
-        return offset if node is None else node.offset
+        if node is None:
+            return 0
+        return name.offset if name is not None and (key or _is_unwritten(node)) else node.offset
 
     def scalar(self, loc: Loc) -> Scalar | None:
         """The scalar at ``loc``, if one stands there."""
         node = self.root
         for step in loc:
-            node = node.child(step) if node is not None else None
-        return node.scalar if node is not None else None
+            node = _child(node, step)
+        return node if isinstance(node, Scalar) else None
 
     def traps(self, offsets: frozenset[int]) -> list[Trap]:
         """The scalars and keys that begin at these offsets, in the order of the file."""
@@ -97,21 +96,31 @@ class Index:
         return sorted(found, key=lambda trap: trap.scalar.offset)
 
 
+def _child(node: Node | None, step: str | int) -> Node | None:
+    """What stands under a key or at an index."""
+    if isinstance(node, Mapping) and isinstance(step, str):
+        return node.values.get(step)
+    if isinstance(node, Sequence) and isinstance(step, int) and 0 <= step < len(node.items):
+        return node.items[step]
+    return None
+
+
 def _is_unwritten(node: Node) -> bool:
-    return node.scalar is not None and not node.scalar.text and not node.scalar.quoted
+    return isinstance(node, Scalar) and not node.text and not node.quoted
 
 
 def _traps(node: Node, offsets: frozenset[int], loc: Loc) -> Iterator[Trap]:
-    if node.scalar is not None:
+    if isinstance(node, Scalar):
         if node.offset in offsets:
-            yield Trap(loc, is_key=False, scalar=node.scalar)
-        return
-    for index, item in enumerate(node.items or ()):
-        yield from _traps(item, offsets, (*loc, index))
-    for name, value in (node.pairs or {}).items():
-        if node.keys[name].offset in offsets:
-            yield Trap((*loc, name), is_key=True, scalar=node.keys[name])
-        yield from _traps(value, offsets, (*loc, name))
+            yield Trap(loc, is_key=False, scalar=node)
+    elif isinstance(node, Sequence):
+        for index, item in enumerate(node.items):
+            yield from _traps(item, offsets, (*loc, index))
+    else:
+        for name, value in node.values.items():
+            if node.keys[name].offset in offsets:
+                yield Trap((*loc, name), is_key=True, scalar=node.keys[name])
+            yield from _traps(value, offsets, (*loc, name))
 
 
 def build_index(text: str) -> Index:
@@ -128,45 +137,43 @@ class _Placer:
     """Builds nodes from events."""
 
     def __init__(self, yaml: Any, loader: Any, duplicates: list[Duplicate]) -> None:
-        self.yaml = yaml
+        self.scalar_event = yaml.ScalarEvent
+        self.sequence_event = yaml.SequenceStartEvent
+        self.sequence_end = yaml.SequenceEndEvent
+        self.mapping_event = yaml.MappingStartEvent
+        self.mapping_end = yaml.MappingEndEvent
         self.get = loader.get_event
         self.duplicates = duplicates
 
     def node(self, event: Any) -> Node:
         """The node that begins with this event."""
         kind = type(event)
-        if kind is self.yaml.ScalarEvent:
-            scalar = _scalar(event)
-            return Node(scalar.offset, scalar)
-        if kind is self.yaml.SequenceStartEvent:
+        if kind is self.scalar_event:
+            return Scalar(event.value, bool(event.style), event.start_mark.index)
+        if kind is self.sequence_event:
             return self.sequence(event)
-        if kind is self.yaml.MappingStartEvent:
+        if kind is self.mapping_event:
             return self.mapping(event)
-        return Node(event.start_mark.index)
+        return Scalar("", quoted=True, offset=event.start_mark.index)
 
-    def sequence(self, start: Any) -> Node:
+    def sequence(self, start: Any) -> Sequence:
+        """The places up to the end of the list."""
         items: list[Node] = []
-        while type(event := self.get()) is not self.yaml.SequenceEndEvent:
+        while type(event := self.get()) is not self.sequence_end:
             items.append(self.node(event))
-        return Node(start.start_mark.index, items=items)
+        return Sequence(start.start_mark.index, items)
 
-    def mapping(self, start: Any) -> Node:
-        pairs: dict[str, Node] = {}
-        node = Node(start.start_mark.index, pairs=pairs)
-        while type(event := self.get()) is not self.yaml.MappingEndEvent:
-            if type(event) is not self.yaml.ScalarEvent:
-                self.node(event)
-                self.node(self.get())
+    def mapping(self, start: Any) -> Mapping:
+        """The places up to the end of the mapping."""
+        values: dict[str, Node] = {}
+        keys: dict[str, Scalar] = {}
+        while type(event := self.get()) is not self.mapping_end:
+            key, value = self.node(event), self.node(self.get())
+            if not isinstance(key, Scalar):
                 continue
-            name = _scalar(event)
-            value = self.node(self.get())
-            if name.text in pairs:
-                self.duplicates.append(Duplicate(name.text, node.keys[name.text].offset, name.offset))
+            if key.text in values:
+                self.duplicates.append(Duplicate(key.text, keys[key.text].offset, key.offset))
                 continue
-            node.keys[name.text] = name
-            pairs[name.text] = value
-        return node
-
-
-def _scalar(event: Any) -> Scalar:
-    return Scalar(event.value, bool(event.style), event.start_mark.index)
+            keys[key.text] = key
+            values[key.text] = value
+        return Mapping(start.start_mark.index, values, keys)
