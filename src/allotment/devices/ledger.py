@@ -1,29 +1,85 @@
-"""The device ledger: who on this machine uses which device, so that two engines never use one at once."""
+"""The device ledger: who on this machine uses which device, so that two engines never use one at once.
+
+A device is held by a locked file (``flock``), and the lock lives in an open file that the holder's children
+inherit. The kernel lets go of it when the last process that has it open is gone: whoever is killed, and
+however, a device is taken exactly as long as somebody who uses it is alive. Nothing has to be cleaned up,
+and nothing on disk can be stale: what a file says about its holder counts only while the lock is held. To
+take devices, the whole ledger is locked for a moment, around reading, deciding and taking.
+
+Each user has lock files of their own (``driver~pool~device@uid.lock``), for others to read. A login manager
+that clears a user's shared memory at logout (systemd's ``RemoveIPC``) thus removes no lock that somebody
+else holds.
+
+The ledger is an agreement between those who use it and no wall between people: whoever wants to can use a
+device without asking, or lock the ledger for others. It covers one machine, or one container's
+``/dev/shm``: containers that share devices must share the folder too (``ALLOT_LEDGER``).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+import fcntl
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
+from allotment.devices.holders import LONGEST, Holder, read_holder, write_holder
+from allotment.devices.shared_folder import locked, open_folder, open_own, open_to_read, user_name
 from allotment.devices.slices import DeviceId
+from allotment.errors import WorldError
+
+__all__ = [
+    "DevicesTakenError",
+    "Hold",
+    "Holder",
+    "Ledger",
+    "LedgerView",
+    "default_folder",
+    "lock_name",
+    "lock_of",
+]
+
+_SUFFIX = ".lock"
+_REMEDY = "its owner can open it to all (`chmod 1777 FOLDER`); or name a folder for everybody in ALLOT_LEDGER"
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """Who holds a device, for people to read. What could not be read is None (0 for the memory).
+@dataclass(eq=False)
+class DevicesTakenError(WorldError):
+    """Devices were to be taken that somebody holds."""
 
-    ``memory_bytes`` is what this device's part of a hold sets aside: of a hold of several devices the first
-    one carries all of it, so that the sum over all devices is what is set aside on the machine.
-    """
+    ids: tuple[DeviceId, ...] = field(default=(), kw_only=True)
 
-    pid: int | None = None
-    user: str | None = None
-    campaign: str | None = None
-    volume: str | None = None
-    memory_bytes: int = 0
-    since: float = 0.0
+
+def default_folder(environ: Mapping[str, str], shared_memory: Path = Path("/dev/shm")) -> Path:  # noqa: S108
+    """ALLOT_LEDGER, else ``allotment`` in the machine's shared memory (a restart empties it), else in tmp."""
+    named = environ.get("ALLOT_LEDGER")
+    if named:
+        return Path(named)
+    if shared_memory.is_dir() and os.access(shared_memory, os.W_OK | os.X_OK):
+        return shared_memory / "allotment"
+    return Path(tempfile.gettempdir()) / "allotment"
+
+
+def lock_name(device: DeviceId, uid: int) -> str:
+    """The name of a user's lock file for a device; none of its marks can be part of a device's name."""
+    for part in device:
+        if not part.isascii() or not part.replace("-", "").replace(".", "").replace("/", "").isalnum():
+            raise ValueError(f"`{device}` is no device: names are made of letters, digits, `-` and `.`")
+    return f"{device.driver}~{device.pool.replace('/', '+')}~{device.device}@{uid}{_SUFFIX}"
+
+
+def lock_of(name: str) -> tuple[DeviceId, int] | None:
+    """The device and the user that a lock file is for; None for any other file."""
+    device, _, uid = name.removesuffix(_SUFFIX).rpartition("@")
+    parts = device.split("~")
+    if not name.endswith(_SUFFIX) or len(parts) != 3 or not all(parts) or not uid.isdecimal():
+        return None
+    return DeviceId(parts[0], parts[1].replace("+", "/"), parts[2]), int(uid)
 
 
 class Hold:
@@ -33,52 +89,156 @@ class Hold:
     when the last of those processes is gone, however it ended.
     """
 
-    @property
-    def ids(self) -> tuple[DeviceId, ...]:
-        """The devices, in the order in which they were taken."""
-        raise NotImplementedError
+    def __init__(self, held: Sequence[tuple[DeviceId, int]]) -> None:
+        self.ids = tuple(device for device, _ in held)
+        self._fds = tuple(fd for _, fd in held)
 
     @property
     def fds(self) -> tuple[int, ...]:
         """The open files to hand down; none after ``close``."""
-        raise NotImplementedError
+        return self._fds
 
     def describe(self, holder: Holder) -> None:
         """Say anew who holds the devices, for instance once the worker's pid is known."""
-        raise NotImplementedError
+        for place, fd in enumerate(self._fds):
+            write_holder(fd, holder if place == 0 else replace(holder, memory_bytes=0))
 
     def close(self) -> None:
         """Let go of this process's part: the devices stay taken while an heir of ``fds`` lives."""
-        raise NotImplementedError
+        fds, self._fds = self._fds, ()
+        for fd in fds:
+            os.close(fd)  # never LOCK_UN: that would take the lock from the heirs as well
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
 
 class LedgerView:
     """The ledger while it is locked: nobody else takes a device between reading and taking."""
 
+    def __init__(self, path: Path, folder: int) -> None:
+        self._path = path
+        self._folder = folder
+        self._taken: dict[DeviceId, Holder] | None = None
+
     def taken(self) -> Mapping[DeviceId, Holder]:
         """Every device that somebody holds, this process included."""
-        raise NotImplementedError
+        if self._taken is None:
+            names = sorted(os.listdir(self._folder))  # noqa: PTH208 - it is a folder that is open
+            locks = ((name, *lock) for name in names if (lock := lock_of(name)) is not None)
+            holders = ((device, self._holder(name, uid)) for name, device, uid in locks)
+            self._taken = {device: holder for device, holder in holders if holder is not None}
+        return self._taken
+
+    def _holder(self, name: str, uid: int) -> Holder | None:
+        try:
+            fd = open_to_read(self._folder, name)
+        except PermissionError:  # whether it is locked cannot be told, so it counts as held
+            return Holder(user=user_name(uid))
+        if fd is None:
+            return None
+        try:
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return read_holder(os.pread(fd, LONGEST, 0), user=user_name(os.fstat(fd).st_uid))
+        finally:
+            os.close(fd)
+        return None
 
     def memory_held(self) -> int:
         """Bytes of memory that the holders of devices have set aside."""
-        raise NotImplementedError
+        return sum(holder.memory_bytes for holder in self.taken().values())
 
     def take(self, ids: Sequence[DeviceId], holder: Holder) -> Hold:
-        """Take all of the devices or none; ``DevicesTaken`` (a WorldError) when one is held already."""
-        raise NotImplementedError
+        """Take all of the devices or none; ``DevicesTakenError`` (a WorldError) when one is held already."""
+        if len(set(ids)) < len(ids):
+            raise ValueError("a device cannot be taken twice at once")
+        self._refuse(tuple(device for device in ids if device in self.taken()))
+        with ExitStack() as undo:
+            held = []
+            for device in ids:
+                fd = self._open(device)
+                undo.callback(os.close, fd)
+                try:
+                    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    self._refuse((device,))
+                held.append((device, fd))
+            hold = Hold(held)
+            self._write(hold, holder)
+            undo.pop_all()
+        self._taken = {**self.taken(), **dict.fromkeys(ids[:1], holder)}
+        self._taken |= dict.fromkeys(ids[1:], replace(holder, memory_bytes=0))
+        return hold
+
+    def _open(self, device: DeviceId) -> int:
+        name = lock_name(device, os.geteuid())
+        try:
+            return open_own(self._folder, name)
+        except OSError as error:
+            raise self._broken(name, error) from None
+
+    def _write(self, hold: Hold, holder: Holder) -> None:
+        try:
+            hold.describe(holder)
+        except OSError as error:
+            raise self._broken(str(hold.ids[0]), error) from None
+
+    def _broken(self, name: str, error: OSError) -> WorldError:
+        remedy = "remove that file if it is yours, or name another folder in ALLOT_LEDGER"
+        return WorldError(
+            f"the device's lock file cannot be used: {error.strerror}", str(self._path / name), remedy
+        )
+
+    def _refuse(self, ids: tuple[DeviceId, ...]) -> None:
+        if ids:
+            names = ", ".join(str(device) for device in ids)
+            raise DevicesTakenError(
+                f"already in use: {names}", str(self._path), "`allot devices` says by whom", ids=ids
+            )
 
 
 class Ledger:
     """A folder of lock files; ``Ledger()`` is this machine's: ALLOT_LEDGER, /dev/shm/allotment, else tmp."""
 
-    def __init__(self, folder: Path | None = None) -> None:
-        raise NotImplementedError
+    def __init__(
+        self,
+        folder: Path | None = None,
+        *,
+        wait_seconds: float = 10.0,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.folder = folder if folder is not None else default_folder(os.environ)
+        self._wait_seconds = wait_seconds
+        self._clock = clock
+        self._sleep = sleep
 
     @contextmanager
     def locked(self) -> Iterator[LedgerView]:
         """Lock the ledger, briefly: read, decide, take. One that cannot be used is one clear WorldError."""
-        raise NotImplementedError
+        while True:
+            folder = open_folder(self.folder, remedy=_REMEDY)
+            try:
+                waiting = {"wait_seconds": self._wait_seconds}
+                with locked(
+                    self.folder, folder, clock=self._clock, sleep=self._sleep, **waiting
+                ) as is_current:
+                    if is_current:  # else it was removed while we waited for it
+                        yield LedgerView(self.folder, folder)
+                        return
+            finally:
+                os.close(folder)
 
     def holders(self) -> Mapping[DeviceId, Holder]:
         """Who holds what right now, for showing; empty when no ledger was ever made."""
-        raise NotImplementedError
+        with suppress(FileNotFoundError):
+            self.folder.lstat()
+            with self.locked() as view:
+                return view.taken()
+        return {}
