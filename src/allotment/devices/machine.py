@@ -1,0 +1,120 @@
+"""This machine as a world: its processors published as ResourceSlices, as a driver on a node would do it.
+
+A device is one logical processor that this process may use. The slices say what a scheduler wants to know
+of each (core, socket, NUMA node, who shares its core, its share of the node's memory) in one slice per NUMA
+node, and the order of the devices is a preference, since an allocator takes the first that fits: node by
+node, and a core's second thread only when every core of the node has its first one taken.
+
+Classes: ``cpu.allotment`` is ours. ``gpu.nvidia.com`` is as NVIDIA's driver installs it, so that a claim for
+cards is understood on a machine that has none, and its alternatives are tried.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import socket
+import zlib
+from collections.abc import Collection, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from allotment.devices.cgroups import memory_limit, processor_limit
+from allotment.devices.classes import DeviceClass
+from allotment.devices.kernel_files import read_meminfo
+from allotment.devices.processors import NumaNode, Processor, numa_nodes, online_cpus, processors
+from allotment.devices.slices import Capacity, Device, Pool, ResourceSlice
+from allotment.devices.world import World
+
+CPU_DRIVER = "cpu.allotment"
+CPU_CLASS = "cpu.allotment"
+GPU_DRIVER = "gpu.nvidia.com"
+GPU_CLASS = "gpu.nvidia.com"
+CLASSES = (
+    DeviceClass(CPU_CLASS, (f"device.driver == '{CPU_DRIVER}'",)),
+    DeviceClass(
+        GPU_CLASS, (f"device.driver == '{GPU_DRIVER}'", f"device.attributes['{GPU_DRIVER}'].type == 'gpu'")
+    ),
+)
+MOST_IN_SLICE = 128  # devices of one slice, by the API
+_MEBIBYTE = 1 << 20
+
+
+def this_machine(
+    root: Path = Path("/"), hostname: str | None = None, affinity: Collection[int] | None = None
+) -> World:
+    """The machine under ``root``; ``affinity`` are the processors that we may use (None: ask the kernel)."""
+    node = node_name(socket.gethostname() if hostname is None else hostname)
+    allowed = os.sched_getaffinity(0) if affinity is None else affinity
+    online = online_cpus(root, allowed)
+    nodes = numa_nodes(root, online)
+    usable = _within_quota(processors(root, nodes, online.intersection(allowed)), processor_limit(root), node)
+    memory, limit = read_meminfo(root, "proc/meminfo"), memory_limit(root)
+    left = min((each for each in (memory, limit) if each is not None), default=None)
+    part = left / memory if left and memory else 1.0
+    return World(
+        slices=_slices(node, usable, _memory_shares(nodes, part)),
+        classes={each.name: each for each in CLASSES},
+        node=node,
+        memory_bytes=left,
+    )
+
+
+def node_name(hostname: str) -> str:
+    """The host's name as a node is named: lower case letters, digits, dots and hyphens."""
+    labels = (re.sub(r"[^a-z0-9]+", "-", label).strip("-")[:63] for label in hostname.lower().split("."))
+    return ".".join(label for label in labels if label) or "localhost"
+
+
+def _within_quota(found: Sequence[Processor], quota: float | None, node: str) -> Sequence[Processor]:
+    """As many processors as a quota on their time lets us use at once.
+
+    Which ones is free to choose. It goes by the name of the machine: containers that share a machine have
+    names of their own, and would else all crowd on the first processors.
+    """
+    if quota is None or quota >= len(found):
+        return found
+    start = zlib.crc32(node.encode()) % len(found)
+    chosen = {found[(start + place) % len(found)].cpu for place in range(max(1, math.ceil(quota)))}
+    return [each for each in found if each.cpu in chosen]
+
+
+def _memory_shares(nodes: Sequence[NumaNode], part: float) -> dict[int, int]:
+    """Mebibytes per processor of each NUMA node that has memory of its own."""
+    shares = {node.number: int((node.memory or 0) * part / len(node.cpus)) // _MEBIBYTE for node in nodes}
+    return {number: share for number, share in shares.items() if share}
+
+
+def _slices(node: str, found: Sequence[Processor], shares: dict[int, int]) -> tuple[ResourceSlice, ...]:
+    parts = [
+        (numa, part, devices[start : start + MOST_IN_SLICE])
+        for numa, group in groupby(found, key=lambda processor: processor.numa)
+        for devices in [[_device(processor, shares.get(numa)) for processor in group]]
+        for part, start in enumerate(range(0, len(devices), MOST_IN_SLICE))
+    ]
+    return tuple(
+        ResourceSlice(
+            name=f"{node}-cpu-{numa:04d}-{part:04d}",
+            driver=CPU_DRIVER,
+            pool=Pool(node, generation=1, resource_slice_count=len(parts)),
+            node_name=node,
+            devices=tuple(devices),
+        )
+        for numa, part, devices in parts
+    )
+
+
+def _device(processor: Processor, share: int | None) -> Device:
+    return Device(
+        name=f"cpu-{processor.cpu}",
+        attributes={
+            "cpuID": processor.cpu,
+            "coreID": processor.core,
+            "socketID": processor.socket,
+            "numaNodeID": processor.numa,
+            "coreList": ",".join(str(sibling) for sibling in processor.siblings),
+            "resource.kubernetes.io/numaNode": processor.numa,
+        },
+        capacity={"memory": Capacity(f"{share}Mi")} if share else {},
+    )
