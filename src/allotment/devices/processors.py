@@ -19,7 +19,7 @@ _NODE = "sys/devices/system/node"
 
 @dataclass(frozen=True, slots=True)
 class Processor:
-    """One logical processor. ``siblings`` are all of its core, ``thread`` is its place among the usable ones."""
+    """One logical processor. ``siblings`` are all of its core, ``thread`` is its place among the usable."""
 
     cpu: int
     core: int
@@ -40,7 +40,8 @@ class NumaNode:
 
 def online_cpus(root: Path, affinity: Collection[int]) -> frozenset[int]:
     """The processors that are switched on; those of the affinity where the machine does not say."""
-    return frozenset(read_list(root, f"{_CPU}/online") or affinity)
+    online = frozenset(read_list(root, f"{_CPU}/online") or ())
+    return online if online.intersection(affinity) else frozenset(affinity)
 
 
 def numa_nodes(root: Path, online: Collection[int]) -> tuple[NumaNode, ...]:
