@@ -163,10 +163,17 @@ def test_an_empty_machine_still_has_the_processors_that_we_run_on(tmp_path: Path
     assert world.slices[0].devices[0].attributes["coreID"] == 0
 
 
-@given(
-    text=st.text(max_size=30),
-    where=st.sampled_from(["online", "cpulist", "core", "meminfo", "cgroup", "max"]),
-)
+PLACES = {
+    "online": f"{CPU}/online",
+    "cpulist": f"{NODE}/node0/cpulist",
+    "core": f"{CPU}/cpu1/topology/core_id",
+    "meminfo": "proc/meminfo",
+    "cgroup": "proc/self/cgroup",
+    "max": "sys/fs/cgroup/memory.max",
+}
+
+
+@given(text=st.text(max_size=30), where=st.sampled_from(sorted(PLACES)))
 def test_no_content_of_a_file_is_an_error(
     tmp_path_factory: pytest.TempPathFactory, text: str, where: str
 ) -> None:
