@@ -97,7 +97,9 @@ def test_hopeless_searches_end_at_once() -> None:
 
 def test_an_unfinished_pool_is_not_used_and_said() -> None:
     here = world(*split(Pool("p", resource_slice_count=2), ("only", "x")))
-    assert str(refused(one("d"), here)) == "no device of class d among 0; pool d/p is being updated"
+    answer = refused(one("d"), here)
+    assert str(answer) == "no device of class d among 0; pool d/p is being updated"
+    assert answer.waiting
 
 
 def test_a_pool_with_a_doubled_name_is_not_used_and_said() -> None:

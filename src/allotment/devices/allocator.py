@@ -79,6 +79,7 @@ class Allocator:
         ready = [pool for pool in pools if pool.state is PoolState.READY]
         self._devices = [(pool.driver, device) for pool in ready for _, device in pool.devices]
         self._ids = [device_id for pool in ready for device_id, _ in pool.devices]
+        self._unfinished = any(pool.state is PoolState.INCOMPLETE for pool in pools)
         self._notes = tuple(
             f"pool {pool.driver}/{pool.name} is {_POOL_WORDS[pool.state]}"
             for pool in pools
@@ -95,7 +96,7 @@ class Allocator:
         ]
         try:
             found = search(requests, self._ids, taken)
-            waiting = found is None and bool(taken) and search(requests, self._ids, _NOBODY) is not None
+            waiting = found is None and (self._unfinished or self._would_fit(requests, taken))
         except SelectorError as fault_met:
             return NoFit(error=str(fault_met))
         if found is not None:
@@ -104,6 +105,9 @@ class Allocator:
             self._funnel(request, sub, taken) for request in claim.requests for sub in request.alternatives
         ]
         return NoFit(tuple(funnels), waiting=waiting, notes=self._notes)
+
+    def _would_fit(self, requests: Sequence[Sequence[Alternative]], taken: Set[DeviceId]) -> bool:
+        return bool(taken) and search(requests, self._ids, _NOBODY) is not None
 
     def _fault_of(self, claim: ClaimSpec) -> str | None:
         """What is wrong with the claim before any device is looked at."""

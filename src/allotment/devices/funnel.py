@@ -51,7 +51,8 @@ class Funnel:
 class NoFit:
     """A claim that nothing was given to. ``error`` is set when it can never be right, whatever is free.
 
-    ``waiting`` says that it would fit if nothing were taken: it waits, instead of never fitting.
+    ``waiting`` says that it may fit later: nothing but what is taken, or a pool that is being updated, is
+    in its way. Otherwise it never fits.
     """
 
     funnels: tuple[Funnel, ...] = ()

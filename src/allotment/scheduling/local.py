@@ -1,15 +1,26 @@
-"""Which volumes start now on this machine: lanes, then order of arrival, each window filled as it fits."""
+"""Which volumes start now on this machine: lanes, then order of arrival, each window filled as it fits.
+
+Campaigns go by the value of their lane, the highest first, then by arrival. Each starts as many of its ready
+indexes as its window, the devices and the memory allow; what it leaves goes to the next, so that no device is
+idle while a ready volume that fits it waits, and a campaign that fits nothing holds nobody up. A window's
+minimum is a wish, and nothing is taken back from what runs. Which devices an index gets is the allocator's
+answer. A decision costs what it starts and not what is ready: it stops when nothing more fits.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import islice
 from typing import Protocol
 
+from allotment.devices.allocator import Allocator
 from allotment.devices.claims import Allocation, ClaimSpec
+from allotment.devices.funnel import NoFit
 from allotment.devices.slices import DeviceId
 from allotment.devices.world import World
+from allotment.quantities import format_gi
 
 
 class Window(Protocol):
@@ -102,4 +113,103 @@ def decide(
     state: LocalState, memory: LocalMemory, now: float, ties: Ties = Ties.NAME
 ) -> tuple[tuple[Decision, ...], LocalMemory]:
     """Starts in the order in which to make them, then a Wait for each campaign with ready indexes left."""
-    raise NotImplementedError
+    desk = _Desk(state)
+    starts: list[Decision] = []
+    waits: list[Decision] = []
+    waiting: dict[str, tuple[WaitReason, float]] = {}
+    for queue in _in_order(state.campaigns, ties):
+        started = list(desk.fill(queue))
+        starts += started
+        if len(started) == len(queue.ready):
+            continue
+        reason, message = desk.why_no_more(queue, len(started))
+        before, since = memory.waiting.get(queue.name, (reason, now))
+        waiting[queue.name] = reason, since if before is reason else now
+        waits.append(Wait(queue.name, reason, message, waiting[queue.name][1]))
+    return (*starts, *waits), LocalMemory(waiting)
+
+
+def _in_order(campaigns: Sequence[CampaignQueue], ties: Ties) -> Iterable[CampaignQueue]:
+    tie = _TIES[ties]
+    places = sorted(
+        range(len(campaigns)),
+        key=lambda place: (
+            -campaigns[place].lane_value,
+            campaigns[place].arrival,
+            *tie(campaigns[place]),
+            place,
+        ),
+    )
+    return (campaigns[place] for place in places)
+
+
+_TIES: Mapping[Ties, Callable[[CampaignQueue], tuple[str, ...]]] = {
+    Ties.NAME: lambda queue: (queue.name,),
+    Ties.LISTED: lambda _: (),
+}
+
+
+class _Desk:
+    """Devices and memory while they are given out, one campaign after the other."""
+
+    def __init__(self, state: LocalState) -> None:
+        self._allocator = Allocator(state.world, state.node)
+        self._total_memory = None if state.free_memory is None else state.world.memory_bytes
+        self._free_memory = state.free_memory
+        self._held = set(state.taken)
+        self._refused: dict[ClaimSpec, NoFit] = {}  # devices only become fewer: what did not fit does not fit
+
+    def fill(self, queue: CampaignQueue) -> Iterator[Start]:
+        """Give devices to the campaign's next indexes until something is missing."""
+        room = max(0, queue.window.max - queue.running)
+        for place, index in enumerate(islice(queue.ready, room), start=1):
+            if self._memory_missing(queue):
+                return
+            answer = self._allocate(queue.claim)
+            if isinstance(answer, NoFit):
+                return
+            self._held.update(answer.ids)
+            if self._free_memory is not None:
+                self._free_memory -= queue.memory_bytes
+            yield Start(queue.name, index, answer, _why_started(queue, place, answer))
+
+    def why_no_more(self, queue: CampaignQueue, started: int) -> tuple[WaitReason, str]:
+        """What keeps the campaign's next index from starting, and in words."""
+        answer = self._allocate(queue.claim)
+        if isinstance(answer, NoFit) and not answer.waiting:
+            return WaitReason.NEVER, str(answer)
+        if self._total_memory is not None and queue.memory_bytes > self._total_memory:
+            total = format_gi(self._total_memory)
+            return (
+                WaitReason.NEVER,
+                f"{format_gi(queue.memory_bytes)} of memory needed, the machine has {total}",
+            )
+        if queue.running + started >= queue.window.max:
+            return WaitReason.WINDOW, f"{queue.running + started} run, and its window is {queue.window.max}"
+        if isinstance(answer, NoFit):
+            return WaitReason.DEVICES, str(answer)
+        free = format_gi(max(0, self._free_memory or 0))
+        return WaitReason.MEMORY, f"{format_gi(queue.memory_bytes)} of memory needed, {free} free"
+
+    def _memory_missing(self, queue: CampaignQueue) -> bool:
+        return self._free_memory is not None and queue.memory_bytes > max(0, self._free_memory)
+
+    def _allocate(self, claim: ClaimSpec) -> Allocation | NoFit:
+        known = self._refused.get(claim)
+        if known is not None:
+            return known
+        answer = self._allocator.allocate(claim, self._held)
+        if isinstance(answer, NoFit):
+            self._refused[claim] = answer
+        return answer
+
+
+def _why_started(queue: CampaignQueue, place: int, allocation: Allocation) -> str:
+    running = queue.running + place
+    instead = sorted({result.request for result in allocation.results} & _later_alternatives(queue.claim))
+    fallback = f", with the fallback {', '.join(instead)}" if instead else ""
+    return f"it fits, {running} of at most {queue.window.max} at once{fallback}"
+
+
+def _later_alternatives(claim: ClaimSpec) -> set[str]:
+    return {f"{request.name}/{sub.name}" for request in claim.requests for sub in request.first_available[1:]}
