@@ -118,7 +118,11 @@ def _built_in_lanes() -> Mapping[str, Lane]:
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """All that the platform's file says. Mappings keep its order: the first lane is the default one."""
+    """All that the platform's file says. Mappings keep its order: the first lane is the default one.
+
+    ``says_local`` tells whether the file itself says ``engine: local``. ``unread`` holds the keys of a broken
+    file that could not be read: nothing is held against a team by them.
+    """
 
     engine: str = "local"
     scheduler: str = "default"
@@ -136,6 +140,8 @@ class Platform:
     sources: Sources = Sources()
     images: tuple[str, ...] = ()
     prices: Prices = Prices()
+    says_local: bool = False
+    unread: frozenset[str] = frozenset()
 
     @property
     def default_lane(self) -> str:

@@ -1,7 +1,7 @@
 """Durations: ``90s``, ``10m``, ``1h30m``, ``2d``, or a number of seconds.
 
-The units are those of Go's durations, which the schedulers' own settings use, and ``d`` for days; nothing here
-is told apart below a second.
+The units are those of Go's durations, which the schedulers' own settings use, and ``d`` for days; below a
+second nothing here is told apart.
 """
 
 from __future__ import annotations

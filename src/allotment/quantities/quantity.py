@@ -67,7 +67,7 @@ def parse_bytes(value: str | int | float) -> int:
 
 
 def format_gi(amount: int) -> str:
-    """Bytes as Gi with two decimals, for people, rounded down: what is shown can be asked for (``79.64Gi``)."""
+    """Bytes as Gi with two decimals, rounded down: what is shown can be asked for (``79.64Gi``)."""
     whole, hundredths = divmod(amount * 100 // GI, 100)
     return f"{whole}.{hundredths:02d}Gi"
 

@@ -1,0 +1,245 @@
+"""The shape of the platform's file: every key of `Platform`, with what may stand under it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from allotment.documents.checking import Place, shown
+from allotment.documents.shapes import Choice, Flag, Integer, Key, ListOf, Number, Record, TableOf, Text
+from allotment.platform.model import (
+    ENGINES,
+    SCHEDULERS,
+    Card,
+    Defaults,
+    Lane,
+    Prices,
+    Queue,
+    Size,
+    Sources,
+    Team,
+    TopologyLevel,
+    Versions,
+)
+from allotment.platform.names import (
+    look_label,
+    look_label_key,
+    look_printable,
+    look_qualified,
+    look_word_key,
+)
+from allotment.platform.need import NO_RESOURCES, SHARING
+from allotment.platform.need_shapes import NEED, RESOURCES, looks_secret
+from allotment.quantities import QuantityError, parse_duration
+
+REF: Final = "{ref}"
+HOST: Final = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+IMAGE_REPOSITORY: Final = re.compile(
+    r"[a-z0-9][a-z0-9._-]*(?::[0-9]{1,5})?(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*"
+)
+VERSION: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}(?:\.[0-9]{1,6})?")
+DAY: Final = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """A duration: ``10m``, or a number of seconds."""
+
+    def read(self, value: object, place: Place) -> int:
+        """The seconds."""
+        place.refuse_trap("write 90s, 10m, 1h30m or 2d")
+        if not isinstance(value, int | str) or isinstance(value, bool):
+            place.refuse_type(value, "a duration such as 10m")
+        try:
+            return parse_duration(value)
+        except QuantityError as error:
+            place.refuse("bad-duration", error.message, error.hint)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """The value of an option of the bucket: a text, a number, or true or false."""
+
+    def read(self, value: object, place: Place) -> str | int | float | bool:
+        """The value as it stands."""
+        place.refuse_trap("put it in quotes if text is meant")
+        if not isinstance(value, str | int | float | bool):
+            place.refuse_type(value, "a text, a number, or true or false")
+        if looks_secret(str(place.loc[-1])):
+            message = f"`{place.name}` looks like a secret, and this file is no place for one"
+            place.refuse("secret-in-file", message, "give it to the process by its environment", key=True)
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """The version of the file's format, of which there is one."""
+
+    def read(self, value: object, place: Place) -> int:
+        """The version."""
+        number = Integer().read(value, place)
+        if number != 1:
+            message = f"this Allotment reads format 1 of the platform's file, and this is format {number}"
+            place.refuse("unknown-format", message, "use the release of Allotment that wrote it")
+        return number
+
+
+def _look_bucket(text: str, place: Place) -> None:
+    look_printable(text, place)
+    scheme, mark, rest = text.partition("://")
+    if mark and (scheme != "s3" or not rest.split("/")[0]):
+        place.refuse("bad-bucket", f"`{shown(text)}` is no bucket", "write a folder, or s3://bucket/prefix")
+    if mark and "@" in rest:
+        place.refuse(
+            "secret-in-file", "the bucket's address names a user", "give credentials by the environment"
+        )
+
+
+def _look_template(text: str, place: Place) -> None:
+    look_printable(text, place)
+    if text.count(REF) != 1 or text.replace(REF, "").strip("{}") != text.replace(REF, ""):
+        hint = "write {ref} once where a volume's reference goes, such as scans/{ref}"
+        place.refuse("bad-template", f"`{shown(text)}` has no place for a reference, or several", hint)
+    if "://" in text and (urlsplit(text).scheme not in {"http", "https"} or REF in urlsplit(text).netloc):
+        message = f"`{shown(text)}` lets a volume choose the host, or is no web address"
+        place.refuse("bad-template", message, "begin it with https:// and a host, and put {ref} in the path")
+
+
+def _look_host(text: str, place: Place) -> None:
+    if len(text) > 253 or not HOST.fullmatch(text.lower()):
+        place.refuse("bad-name", f"`{shown(text)}` is no host", "write a name such as iiif.example.org")
+
+
+def _look_image_repository(text: str, place: Place) -> None:
+    if not IMAGE_REPOSITORY.fullmatch(text):
+        hint = "write it without tag and digest: registry.example.org/htr"
+        place.refuse("bad-image", f"`{shown(text)}` is no repository of images", hint)
+
+
+def _look_version(text: str, place: Place) -> None:
+    if not VERSION.fullmatch(text):
+        place.refuse("bad-text", f"`{shown(text)}` is no release", 'write it as "1.36"')
+
+
+def _queue(values: dict[str, Any], place: Place) -> Queue:
+    queue = Queue(**values)
+    if queue.limit is not None and queue.quota is not None and queue.limit < queue.quota:
+        message = f"the limit ({queue.limit:g}) is below the quota ({queue.quota:g}) that is guaranteed"
+        (place / "limit").refuse("bad-range", message, "raise the limit, or lower the quota")
+    return queue
+
+
+def _team(values: dict[str, Any], place: Place) -> Team:
+    name = str(place.loc[-1])
+    return Team(**{"namespace": name, **values, "name": name})
+
+
+def _size(values: dict[str, Any], place: Place) -> Size:
+    if not values:
+        place.refuse("no-value", f"the size `{place.loc[-1]}` says nothing", "give it `gpu` or `resources`")
+    return Size(values.get("gpu"), values.get("resources", NO_RESOURCES))
+
+
+def _card(values: dict[str, Any], _place: Place) -> Card:
+    return Card(values["card"], values["class"])
+
+
+QUEUE: Final = Record(
+    {
+        "quota": Key(Number(), nullable=True),
+        "weight": Key(Number()),
+        "limit": Key(Number(), nullable=True),
+    },
+    _queue,
+)
+TEAM: Final = Record(
+    {
+        "repository": Key(Text(look_printable), nullable=True),
+        "namespace": Key(Text(look_label), nullable=True),
+        "queue": Key(QUEUE),
+        "secret": Key(Text(look_label), nullable=True),
+    },
+    _team,
+)
+LANE: Final = Record(
+    {"value": Key(Integer(-(10**9), 10**9)), "preemptible": Key(Flag())},
+    lambda values, _place: Lane(**values),
+)
+DEFAULTS: Final = Record(
+    {
+        "window": Key(Integer(1, 1_000_000)),
+        "max_seconds": Key(Integer(1)),
+        "ttl_seconds_after_finished": Key(Integer(1)),
+        "retries": Key(Integer(0, 1000)),
+        "reclaims": Key(Integer(0, 100_000)),
+        "grace_seconds": Key(Integer(1, DAY)),
+        "minimum_runtime": Key(Duration()),
+        "look_ahead": Key(Integer(1, 10_000)),
+        "page_seconds": Key(Integer(1)),
+    },
+    lambda values, _place: Defaults(**values),
+)
+VERSIONS: Final = Record(
+    {name: Key(Text(_look_version)) for name in ("kubernetes", "kueue", "kai")},
+    lambda values, _place: Versions(**values),
+)
+SIZE: Final = Record({"gpu": Key(NEED), "resources": Key(RESOURCES)}, _size)
+CARD: Final = Record(
+    {
+        "card": Key(Text(look_printable), required="name the card by its id in the catalogue"),
+        "class": Key(Text(look_qualified), required="name the device class that stands for it"),
+    },
+    _card,
+)
+LEVEL: Final = Record(
+    {
+        "name": Key(Text(look_label), required="give the level a name, such as rack"),
+        "label": Key(Text(look_qualified), required="give the label of the nodes, such as example.org/rack"),
+    },
+    lambda values, _place: TopologyLevel(**values),
+)
+SOURCES: Final = Record(
+    {
+        "template": Key(Text(_look_template), nullable=True),
+        "hosts": Key(ListOf(Text(_look_host), empty=True)),
+    },
+    lambda values, _place: Sources(**values),
+)
+PRICES: Final = Record(
+    {
+        "currency": Key(Text(look_printable, longest=10)),
+        "hour": Key(TableOf(Number(), look_word_key)),
+    },
+    lambda values, _place: Prices(**values),
+)
+
+
+@cache
+def platform_record() -> Record[Mapping[str, Any]]:
+    """The whole file."""
+    return Record(
+        {
+            "format": Key(Format()),
+            "engine": Key(Choice(ENGINES, "engine")),
+            "scheduler": Key(Choice(SCHEDULERS, "scheduler")),
+            "versions": Key(VERSIONS),
+            "bucket": Key(Text(_look_bucket)),
+            "bucket_options": Key(TableOf(Option())),
+            "teams": Key(TableOf(TEAM, look_label_key, empty=False)),
+            "lanes": Key(TableOf(LANE, look_label_key, empty=False)),
+            "defaults": Key(DEFAULTS),
+            "sizes": Key(TableOf(SIZE, look_word_key)),
+            "default_size": Key(Text(), nullable=True),
+            "cards": Key(TableOf(CARD, look_word_key)),
+            "sharing": Key(ListOf(Choice(SHARING, "way of sharing a card"))),
+            "topology": Key(ListOf(LEVEL, empty=True)),
+            "sources": Key(SOURCES),
+            "images": Key(ListOf(Text(_look_image_repository), empty=True)),
+            "prices": Key(PRICES),
+        },
+        lambda values, _place: values,
+    )

@@ -1,0 +1,84 @@
+"""Whose platform it is: the file that holds, by the order in which it is looked for.
+
+``--platform``, then ``ALLOT_PLATFORM``, then ``/etc/allotment/platform.yaml``, then the repository's own
+``platform.yaml`` if and only if it says ``engine: local``, then the built-in one. A team's repository cannot
+change what a cluster allows: that is why its own file counts for this machine alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from allotment.errors import Finding, FindingsError, Position, Severity, UsageError
+from allotment.platform.file import scan_platform
+from allotment.platform.model import Platform
+
+BUILT_IN: Final = "built in"
+VARIABLE: Final = "ALLOT_PLATFORM"
+SYSTEM_FILE: Final = Path("/etc/allotment/platform.yaml")
+FILE_NAME: Final = "platform.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPlatform:
+    """The platform that holds, the file it came from (or "built in"), and what was found in that file."""
+
+    platform: Platform
+    origin: str
+    findings: tuple[Finding, ...] = ()
+
+
+def find_platform(
+    root: Path, *, option: Path | None, environ: Mapping[str, str], system_file: Path = SYSTEM_FILE
+) -> tuple[Platform, str]:
+    """The platform that holds for a repository and where it came from; raises when its file is broken."""
+    found = look_for_platform(root, option=option, environ=environ, system_file=system_file)
+    errors = [finding for finding in found.findings if finding.severity is Severity.ERROR]
+    if errors:
+        raise FindingsError(found.findings)
+    return found.platform, found.origin
+
+
+def look_for_platform(
+    root: Path, *, option: Path | None, environ: Mapping[str, str], system_file: Path = SYSTEM_FILE
+) -> FoundPlatform:
+    """The platform that holds for a repository, with the findings about its file."""
+    if option is not None:
+        return _named(option, "--platform")
+    if named := environ.get(VARIABLE):
+        return _named(Path(named), VARIABLE)
+    if system_file.exists():
+        return _read(system_file)
+    own = root / FILE_NAME
+    if own.exists() or own.is_symlink():
+        return _own(own)
+    return FoundPlatform(Platform(), BUILT_IN)
+
+
+def _named(path: Path, by: str) -> FoundPlatform:
+    if not path.exists():
+        raise UsageError(f"there is no platform file at {path}", where=by, remedy="name a file that exists")
+    return _read(path)
+
+
+def _read(path: Path) -> FoundPlatform:
+    platform, findings = scan_platform(path, str(path))
+    return FoundPlatform(platform, str(path), tuple(findings))
+
+
+def _own(path: Path) -> FoundPlatform:
+    """The repository's own file, if it is one for this machine."""
+    found = _read(path)
+    if found.findings or found.platform.says_local:
+        return found
+    note = Finding(
+        Position(str(path)),
+        "platform-not-used",
+        "a repository's own platform file counts only when it says `engine: local`, so it is not used here",
+        "add `engine: local`, or name the file with --platform",
+        Severity.NOTE,
+    )
+    return FoundPlatform(Platform(), BUILT_IN, (note,))
