@@ -31,9 +31,10 @@ from allotment.platform.names import (
     look_printable,
     look_qualified,
     look_word_key,
+    looks_secret,
 )
 from allotment.platform.need import NO_RESOURCES, SHARING
-from allotment.platform.need_shapes import NEED, RESOURCES, looks_secret
+from allotment.platform.need_shapes import NEED, RESOURCES
 from allotment.quantities import QuantityError, parse_duration
 
 REF: Final = "{ref}"

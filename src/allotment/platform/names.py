@@ -21,6 +21,11 @@ LABEL_RULE: Final = (
     "lower-case letters, digits and `-`, a letter or digit at both ends, at most 63 characters"
 )
 
+SECRET_WORDS: Final = frozenset(
+    {"secret", "password", "passwd", "token", "credential", "credentials", "apikey"}
+)
+SECRET_PHRASES: Final = ("access_key", "private_key", "api_key")
+
 
 def look_label(text: str, place: Place) -> None:
     """Refuse what is no label: names of teams, lanes, namespaces."""
@@ -51,3 +56,9 @@ def look_printable(text: str, place: Place) -> None:
     """Refuse control characters, which no text of ours means."""
     if not text.isprintable():
         place.refuse("bad-text", f"`{place.name}` has a character that does not print", "take it out")
+
+
+def looks_secret(name: str) -> bool:
+    """Whether a setting of this name most likely holds a secret."""
+    plain = name.lower().replace("-", "_")
+    return not SECRET_WORDS.isdisjoint(plain.split("_")) or any(phrase in plain for phrase in SECRET_PHRASES)

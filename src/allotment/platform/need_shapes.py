@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from allotment.documents.checking import Place, shown
 from allotment.documents.shapes import Choice, FreeTable, Integer, Key, ListOf, Number, Record, Shape, Text
-from allotment.platform.names import look_printable, look_qualified
+from allotment.platform.names import look_qualified
 from allotment.platform.need import ISOLATION, SAME, SHARING, MemoryRange, Need, Resources
 from allotment.quantities import QuantityError, parse_bytes, parse_exact
 
@@ -126,7 +126,7 @@ def _look_card(text: str, place: Place) -> None:
         place.refuse("bad-name", f"`{shown(text)}` names no kind of card", hint)
 
 
-def _threads(values: dict[str, Any], _place: Place) -> Mapping[str, Any]:
+def _as_read(values: dict[str, Any], _place: Place) -> Mapping[str, Any]:
     return values
 
 
@@ -137,13 +137,13 @@ def _config(values: dict[str, Any], place: Place) -> Mapping[str, Any]:
     return values
 
 
-MPS: Final = Record({"threads": Key(Integer(1, 100)), "pinned_memory": Key(Amount())}, _threads)
+MPS: Final = Record({"threads": Key(Integer(1, 100)), "pinned_memory": Key(Amount())}, _as_read)
 OPAQUE: Final = Record(
     {
         "driver": Key(Text(look_qualified), required="name the driver that reads the parameters"),
         "parameters": Key(FreeTable(), required="write the parameters, as the driver reads them"),
     },
-    _threads,
+    _as_read,
 )
 CONFIG: Final = Record(
     {
@@ -201,22 +201,3 @@ def _resources(values: dict[str, Any], _place: Place) -> Resources:
 RESOURCES: Final[Record[Resources]] = Record(
     {"cpu": Key(Cores()), "memory": Key(Amount()), "workdir": Key(Amount())}, _resources
 )
-SECRET_WORDS: Final = (
-    "secret",
-    "password",
-    "passwd",
-    "token",
-    "credential",
-    "access_key",
-    "private_key",
-    "api_key",
-)
-
-
-def looks_secret(name: str) -> bool:
-    """Whether a setting of this name most likely holds a secret."""
-    word = name.lower().replace("-", "_")
-    return any(secret in word for secret in SECRET_WORDS)
-
-
-__all__ = ["NEED", "RESOURCES", "Amount", "Cores", "Memory", "look_printable", "looks_secret"]
