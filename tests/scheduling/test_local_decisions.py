@@ -200,9 +200,7 @@ class Counted(Sequence[int]):
 def test_only_as_many_ready_indexes_are_looked_at_as_can_start() -> None:
     ready = Counted()
     many = world(pool("cpu", [f"c{place}" for place in range(200)]))
-    claim: ClaimSpec = one("cpu")
-    decisions, _ = decide(
-        state(queue(ready=ready, claim=claim, window=Window(1, 100_000)), here=many), NOTHING, 0.0
-    )
+    wide = queue(ready=ready, window=Window(1, 100_000))
+    decisions, _ = decide(state(wide, here=many), NOTHING, 0.0)
     assert len(decisions) == 201
     assert ready.looked_at <= 201

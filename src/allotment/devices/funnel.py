@@ -6,7 +6,6 @@ of another class, how many a selector refused, how many are taken, and what is l
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -63,8 +62,7 @@ class NoFit:
     def __str__(self) -> str:
         if self.error is not None:
             return self.error
-        return "; ".join([*_unlike(map(str, self.funnels)), *self.notes]) or "nothing fits"
-
-
-def _unlike(texts: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(texts))
+        if all(funnel.free >= funnel.needed for funnel in self.funnels):
+            asked = ", ".join(f"{funnel.needed} of class {funnel.device_class}" for funnel in self.funnels)
+            return "; ".join([f"each request would fit alone, but not all together: {asked}", *self.notes])
+        return "; ".join([*dict.fromkeys(map(str, self.funnels)), *self.notes])
