@@ -1,9 +1,9 @@
 """The command `allot`: one module a command, imported when it is called, no logic.
 
-Start-up has a budget (150 ms of CPU for ``allot --help``), so this module imports click and nothing else: the
-table below holds each command's one line of help, and the module behind it is loaded when it is called.
-Errors of the whole tree end here, as one message and an exit code; a traceback is only ever shown for a
-defect of ours.
+Start-up has a budget (150 ms of CPU for ``allot --help``), so this module imports click and nothing else:
+the table below holds each command's one line of help, and the module behind it is loaded when it is
+called. Errors of the whole tree end here, as one message and an exit code; a traceback is only ever shown
+for a defect of ours.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The bookkeeping of a campaign's indexes: order, pauses, and that every index is always in exactly one place."""
+"""The bookkeeping of a campaign's indexes: order, pauses, and that every index is always in exactly one
+place."""
 
 from __future__ import annotations
 
@@ -33,6 +34,16 @@ def test_an_index_that_fails_waits_twice_as_long_each_time_up_to_a_minute() -> N
     assert pauses == [1, 2, 4, 8, 16, 32, LONGEST_BACK_OFF, LONGEST_BACK_OFF, LONGEST_BACK_OFF]
 
 
+def settle(indexes: Indexes, index: int, what: str, now: float) -> None:
+    endings = {"complete": indexes.completed, "fail": indexes.failed, "reclaim": indexes.reclaimed}
+    if what in endings:
+        endings[what](index)
+    elif what == "again":
+        indexes.failed_for_now(index, now)
+    else:
+        indexes.held_elsewhere(index, now)
+
+
 @given(
     st.integers(1, 12),
     st.lists(st.tuples(st.sampled_from(["complete", "fail", "again", "reclaim", "held"]), st.integers(0, 3))),
@@ -51,13 +62,7 @@ def test_every_index_is_always_in_one_place(count: int, steps: list[tuple[str, i
             continue
         index = waiting[min(place, len(waiting) - 1)]
         indexes.started(index)
-        {
-            "complete": lambda at: indexes.completed(at),
-            "fail": lambda at: indexes.failed(at),
-            "again": lambda at: indexes.failed_for_now(at, now),
-            "reclaim": lambda at: indexes.reclaimed(at),
-            "held": lambda at: indexes.held_elsewhere(at, now),
-        }[what](index)
+        settle(indexes, index, what, now)
     while (wake := indexes.next_wake()) is not None:
         indexes.wake(wake)
     assert indexes.ended == (indexes.number(Phase.WAITING) == 0)

@@ -1,8 +1,9 @@
 """Engines of one user on one machine, known to each other: who runs what, and requests to stop.
 
-Each engine has a folder of its own under the user's state folder, with a description and a lock that the kernel
-holds for as long as the engine lives, so an engine that was killed is never taken for a living one. A request to
-stop is an empty file that the engine finds within its next turn; nothing is asked over a network.
+Each engine has a folder of its own under the user's state folder, with a description and a lock that the
+kernel holds for as long as the engine lives, so an engine that was killed is never taken for a living
+one. A request to stop is an empty file that the engine finds within its next turn; nothing is asked over
+a network.
 """
 
 from __future__ import annotations
@@ -74,6 +75,10 @@ class Registration:
         """The campaigns that somebody asked this engine to stop."""
         return frozenset(entry.name for entry in os.scandir(self.folder / "stop"))
 
+    def stopped(self, campaign: str) -> None:
+        """Tell whoever asked that the campaign has stopped."""
+        (self.folder / "stop" / campaign).unlink(missing_ok=True)
+
 
 def living_engines(state: Path) -> Iterator[EngineDescription]:
     """The engines of this user that live now, oldest first."""
@@ -92,6 +97,12 @@ def request_stop(state: Path, engine: EngineDescription, campaigns: Iterable[str
     """Ask a living engine to stop these campaigns after the pages in flight."""
     for campaign in campaigns:
         (state / "engines" / engine.id / "stop" / campaign).touch()
+
+
+def stop_pending(state: Path, engine: EngineDescription, campaigns: Iterable[str]) -> bool:
+    """Whether the engine lives and has still to stop one of these campaigns."""
+    folder = state / "engines" / engine.id
+    return _locked(folder / LOCK) and any((folder / "stop" / campaign).exists() for campaign in campaigns)
 
 
 def forget_old_engines(state: Path, *, keep: int) -> None:

@@ -1,9 +1,9 @@
 """Which indexes of one campaign wait, run, pause or are done: bookkeeping without a clock or a process.
 
-An index is a volume, or a pack of small ones, as in a Kubernetes Indexed Job. Indexes start in order; one that was
-reclaimed goes back to its place, one that failed for now waits longer each time (1 s, 2 s, 4 s … at most 60 s), one
-that another engine holds is looked at again after a short while. Whether a failure is final is not decided here:
-the worker counts failures in the bucket and says so with exit code 13.
+An index is a volume, or a pack of small ones, as in a Kubernetes Indexed Job. Indexes start in order; one
+that was reclaimed goes back to its place, one that failed for now waits longer each time (1 s, 2 s, 4 s …
+at most 60 s), one that another engine holds is looked at again after a short while. Whether a failure is
+final is not decided here: the worker counts failures in the bucket and says so with exit code 13.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ class Phase(StrEnum):
 
 @dataclass(slots=True)
 class Indexes:
-    """The indexes of one campaign, ``0 … count - 1``, all waiting at first. Times are seconds of one clock."""
+    """The indexes of one campaign, ``0 … count - 1``, all waiting at first. Times are seconds of one
+    clock."""
 
     count: int
     _phases: list[Phase] = field(init=False)

@@ -1,0 +1,144 @@
+"""`allot results`: where a campaign's results are, and its text."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from allotment.buckets.bucket import Bucket
+from allotment.buckets.keys import RecipeKeys
+from allotment.buckets.opening import bucket_folder
+from allotment.cli.opened import open_repository
+from allotment.cli.shared import output_option, safe, world_options
+from allotment.cli.words import counted
+from allotment.errors import UsageError, did_you_mean
+from allotment.events.model import VolumeState
+from allotment.running.engine.overview import overview
+from allotment.running.engine.work import Work
+
+FORMAT_VERSION = 1
+TEXT = ".txt"
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeResults:
+    """What there is of one volume: its state, where its pages' outputs lie, and their keys, sorted."""
+
+    volume: str
+    state: VolumeState
+    pages_done: int
+    place: str
+    keys: tuple[str, ...]
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The outputs of a page, such as ``ocr.txt``: names without the page's number."""
+        names = (key.rpartition("/")[2].partition(".")[2] for key in self.keys)
+        return tuple(dict.fromkeys(name for name in names if name != "json"))
+
+
+@click.command(name="results")
+@click.argument("campaign")
+@click.argument("volumes", nargs=-1, metavar="[VOLUME]...")
+@click.option("--text", is_flag=True, help="Print the text itself, page after page.")
+@output_option("text", "json")
+@world_options
+def command(
+    campaign: str,
+    volumes: tuple[str, ...],
+    text: bool,
+    form: str,
+    repository: Path,
+    platform: Path | None,
+    team: str | None,
+) -> int:
+    """Say where the results of a campaign are, or print its text."""
+    opened, (name,) = open_repository(repository, platform=platform, team=team, campaigns=[campaign])
+    work, bucket = opened.work(name), opened.bucket()
+    known = {volume.id for volume in work.volumes}
+    if unknown := [volume for volume in volumes if volume not in known]:
+        raise UsageError(
+            f"campaign `{name}` has no volume `{unknown[0]}`",
+            remedy=did_you_mean(unknown[0], sorted(known)[:10_000]),
+        )
+    folder = bucket_folder(opened.platform.bucket, opened.base)
+    found = _results(bucket, work, folder, set(volumes) or known)
+    if text:
+        return _print_text(bucket, found)
+    if form == "json":
+        click.echo(json.dumps(_as_json(list(found), work), ensure_ascii=False, indent=2))
+        return 0
+    click.echo(f"{click.style(name, bold=True)}: pipeline {work.pipeline}, recipe {work.recipe}")
+    begun = 0
+    for results in found:
+        begun += 1
+        click.echo(
+            f"  {results.volume} {results.state}: {counted(results.pages_done, 'page')} in {results.place}"
+        )
+        if results.kinds:
+            click.echo(f"    of each page: {', '.join(results.kinds)}")
+    if begun == 0:
+        click.echo(f"  nothing yet; allot run {name} begins")
+    elif begun < len(volumes or known):
+        click.echo(f"  {counted(len(volumes or known) - begun, 'volume')} not begun yet")
+    click.echo(f"  the text itself: allot results {name} --text")
+    return 0
+
+
+def _results(bucket: Bucket, work: Work, folder: Path, wanted: set[str]) -> Iterator[VolumeResults]:
+    keys = RecipeKeys(work.team, work.pipeline, work.recipe)
+    view = overview(bucket, work, time.time(), engine_lives=True)
+    for volume in view.volumes.values():
+        if volume.id not in wanted:
+            continue
+        pages = keys.volume(volume.id).pages
+        found = tuple(sorted(entry.key for entry in bucket.list(pages)))
+        records = sum(key.rpartition("/")[2].count(".") == 1 for key in found)
+        yield VolumeResults(volume.id, volume.state, records, _shown(folder / pages), found)
+
+
+def _shown(path: Path) -> str:
+    """The folder as it is short to type from here."""
+    try:
+        return f"{path.relative_to(Path.cwd())}/"
+    except ValueError:
+        return f"{path}/"
+
+
+def _print_text(bucket: Bucket, found: Iterator[VolumeResults]) -> int:
+    printed = 0
+    for results in found:
+        for key in results.keys:
+            if key.endswith(TEXT):
+                page = key.rpartition("/")[2].partition(".")[0]
+                click.echo(click.style(f"=== {results.volume} page {page}", bold=True))
+                click.echo(safe(bucket.read(key).decode("utf-8", errors="replace"), keep="\n\t"))
+                printed += 1
+    if not printed:
+        click.echo("there is no text yet: no page of it has an output that ends in .txt", err=True)
+    return 0
+
+
+def _as_json(found: list[VolumeResults], work: Work) -> dict[str, object]:
+    volumes = [
+        {
+            "volume": results.volume,
+            "state": str(results.state),
+            "pages_done": results.pages_done,
+            "place": results.place,
+            "outputs": [key for key in results.keys if key.rpartition("/")[2].count(".") > 1],
+        }
+        for results in found
+    ]
+    return {
+        "format_version": FORMAT_VERSION,
+        "campaign": work.campaign,
+        "pipeline": work.pipeline,
+        "recipe": work.recipe,
+        "volumes": volumes,
+    }

@@ -1,0 +1,133 @@
+"""`allot run`: campaigns on this machine, until they are finished."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from allotment.cli.opened import Opened, open_repository, show_warnings
+from allotment.cli.shared import safe, world_options
+from allotment.cli.watching import LivePicture, PlainLines
+from allotment.cli.words import counted
+from allotment.devices.ledger import Ledger
+from allotment.devices.machine import this_machine
+from allotment.errors import EXIT_FINE, EXIT_INTERRUPTED, EXIT_REFUSED, Severity, UsageError
+from allotment.platform.find import find_platform
+from allotment.repository import load_repository
+from allotment.running.engine.campaign_run import CampaignRun, Halt
+from allotment.running.engine.requests import Settings
+from allotment.running.engine.session import Session, run_works
+from allotment.running.engine.work import works_for
+
+MOST_FAILURES_SHOWN = 20
+
+
+@click.command(name="run")
+@click.argument("campaigns", nargs=-1, metavar="CAMPAIGN...")
+@click.option("--plain", is_flag=True, help="Plain lines, on a terminal too.")
+@world_options
+def command(
+    campaigns: tuple[str, ...], plain: bool, repository: Path, platform: Path | None, team: str | None
+) -> int:
+    """Run campaigns on this machine, until each is finished.
+
+    A CAMPAIGN is a name or its file. It starts with the devices that are free and grows to its window.
+    What is in the bucket already is not done again: stop it, kill it, and run it once more. Ctrl-C ends
+    after the pages in flight, a second one at once.
+    """
+    if not campaigns:
+        raise UsageError(
+            "no campaign is named", remedy="name some, or all of them: allot run campaigns/*.yaml"
+        )
+    opened, names = open_repository(repository, platform=platform, team=team, campaigns=campaigns)
+    show_warnings(finding for finding in opened.findings if finding.severity is Severity.WARNING)
+    if opened.platform.engine != "local":
+        raise UsageError(
+            f"the platform's engine is `{opened.platform.engine}`, and `run` is for this machine",
+            remedy="name a platform's file that says `engine: local` with --platform",
+        )
+    works = works_for(opened.repository, opened.platform, opened.team, names)
+    session = Session(
+        bucket=opened.platform.bucket,
+        base=opened.base,
+        world=this_machine(),
+        ledger=Ledger(),
+        environment=dict(os.environ),
+        reread=_rereader(opened, platform),
+    )
+    with _watcher(plain=plain) as watcher:
+        runs = run_works(works, session, watcher)
+    for run in runs:
+        _summarize(run)
+    return _exit_code(runs)
+
+
+def _watcher(*, plain: bool) -> LivePicture | PlainLines:
+    if plain or not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
+        return PlainLines(sys.stdout)
+    from rich.console import Console
+
+    return LivePicture(Console(highlight=False))
+
+
+def _rereader(opened: Opened, platform: Path | None) -> Callable[[str], Settings | None]:
+    """How the engine learns what a campaign's file says now; a file that is wrong says nothing."""
+
+    def reread(name: str) -> Settings | None:
+        found, _ = find_platform(opened.root, option=platform, environ=os.environ)
+        campaign = opened.repository.campaigns[name]
+        loaded = load_repository(opened.root, found, only=[opened.root / "campaigns" / f"{name}.yaml"])
+        now = loaded.repository.campaigns.get(name)
+        if now is None or now.pipeline != campaign.pipeline:
+            return None
+        lane = found.lanes[now.priority]
+        return Settings(now.window, now.priority, lane.value, now.suspend)
+
+    return reread
+
+
+def _summarize(run: CampaignRun) -> None:
+    """How one campaign ended, and where its results are."""
+    name, work = run.work.campaign, run.work
+    total = len(work.volumes)
+    view = run.view(0.0)
+    headline = {
+        None: "finished",
+        Halt.ASKED: "stopped",
+        Halt.ALIKE: "stopped",
+        Halt.SUSPENDED: "suspended",
+        Halt.NEVER_FITS: "cannot run on this machine",
+        Halt.INTERRUPTED: "interrupted",
+    }[run.halt]
+    failed = len(run.failures)
+    colour = "green" if run.halt is None and not failed else "red" if failed else "yellow"
+    click.echo(
+        f"{click.style(name, bold=True)} {click.style(headline, fg=colour)}: "
+        f"{len(run.completed):,} of {counted(total, 'volume')} complete"
+        + (f", {failed:,} failed" if failed else "")
+        + (f", {counted(view.pages_failed, 'page')} failed" if view.pages_failed else "")
+    )
+    if run.message and run.halt is not None:
+        click.echo(f"  {safe(run.message)}")
+    for volume, (_, message) in sorted(run.failures.items())[:MOST_FAILURES_SHOWN]:
+        click.echo(f"  {volume}: {safe(message)}")
+    if failed > MOST_FAILURES_SHOWN:
+        click.echo(f"  … and {failed - MOST_FAILURES_SHOWN} more: allot status {name}")
+    if failed:
+        click.echo(f"  try the failed ones again: allot retry {name}, then allot run {name}")
+    if run.completed:
+        click.echo(f"  results: allot results {name}")
+
+
+def _exit_code(runs: tuple[CampaignRun, ...]) -> int:
+    if any(run.halt is Halt.INTERRUPTED for run in runs):
+        return EXIT_INTERRUPTED
+    if any(run.failures or run.halt in {Halt.ALIKE, Halt.NEVER_FITS} for run in runs):
+        return EXIT_REFUSED
+    if any(run.halt is Halt.ASKED for run in runs):
+        return EXIT_INTERRUPTED
+    return EXIT_FINE

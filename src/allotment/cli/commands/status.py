@@ -1,0 +1,127 @@
+"""`allot status`: how campaigns stand, now or afterwards, from any terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from allotment.buckets.opening import bucket_folder
+from allotment.cli.opened import Opened, open_repository
+from allotment.cli.shared import output_option, safe, world_options
+from allotment.cli.watching import progress
+from allotment.cli.words import counted, span
+from allotment.events.model import CampaignState, CampaignView, VolumeState, VolumeView
+from allotment.running.engine.control import living_engines, state_folder
+from allotment.running.engine.overview import overview
+
+FORMAT_VERSION = 1
+WATCH_SECONDS = 1.0
+MOST_VOLUMES_SHOWN = 20
+COLOURS = {
+    CampaignState.FINISHED: "green",
+    CampaignState.RUNNING: "cyan",
+    CampaignState.STOPPED: "yellow",
+    CampaignState.SUSPENDED: "yellow",
+}
+WORTH_SHOWING = (
+    VolumeState.RUNNING,
+    VolumeState.FAILED,
+    VolumeState.RETRYING,
+    VolumeState.HELD,
+    VolumeState.RECLAIMED,
+)
+
+
+@click.command(name="status")
+@click.argument("campaigns", nargs=-1, metavar="[CAMPAIGN]...")
+@click.option("-w", "--watch", is_flag=True, help="Show it again every second, until Ctrl-C.")
+@click.option("--volumes", "all_volumes", is_flag=True, help="Every volume that has begun.")
+@output_option("text", "json")
+@world_options
+def command(
+    campaigns: tuple[str, ...],
+    watch: bool,
+    all_volumes: bool,
+    form: str,
+    repository: Path,
+    platform: Path | None,
+    team: str | None,
+) -> int:
+    """Say how campaigns stand; without names, all of this repository.
+
+    What is done is read from the bucket, so it is right after a crash too.
+    """
+    opened, names = open_repository(repository, platform=platform, team=team, campaigns=campaigns)
+    while True:
+        now = time.time()
+        views = list(_views(opened, names, now))
+        if form == "json":
+            click.echo(json.dumps(_as_json(views, now), ensure_ascii=False, indent=None if watch else 2))
+        else:
+            if watch:
+                click.clear()
+            for view in views:
+                for line in _lines(view, now, all_volumes=all_volumes):
+                    click.echo(line)
+        if not watch:
+            return 0
+        time.sleep(WATCH_SECONDS)
+
+
+def _views(opened: Opened, names: tuple[str, ...], now: float) -> Iterator[CampaignView]:
+    bucket = opened.bucket()
+    folder = str(bucket_folder(opened.platform.bucket, opened.base))
+    engines = [engine for engine in living_engines(state_folder(os.environ)) if engine.bucket == folder]
+    for name in names:
+        lives = any(name in engine.campaigns and engine.team == opened.team.name for engine in engines)
+        yield overview(bucket, opened.work(name), now, engine_lives=lives)
+
+
+def _lines(view: CampaignView, now: float, *, all_volumes: bool) -> Iterator[str]:
+    state = click.style(str(view.state), fg=COLOURS.get(view.state))
+    yield f"{click.style(view.name, bold=True)} {state}: {progress(view, now)}"
+    if view.message and view.state in {CampaignState.STOPPED, CampaignState.SUSPENDED}:
+        yield f"  {safe(view.message)}"
+    shown = [volume for volume in view.volumes.values() if all_volumes or volume.state in WORTH_SHOWING]
+    most = len(shown) if all_volumes else MOST_VOLUMES_SHOWN
+    for volume in shown[:most]:
+        yield f"  {_volume_line(volume, now)}"
+    if len(shown) > most:
+        yield f"  … and {counted(len(shown) - most, 'volume')} more: --volumes shows all"
+
+
+def _volume_line(volume: VolumeView, now: float) -> str:
+    parts = [f"{volume.id}", str(volume.state)]
+    pages = f"page {volume.pages_done}" + (f" of {volume.pages_total}" if volume.pages_total else "")
+    parts += [pages] if volume.pages_done or volume.pages_total else []
+    parts += [f"{volume.pages_failed} failed"] if volume.pages_failed else []
+    if volume.state is VolumeState.RUNNING:
+        parts += (
+            [f"on {', '.join(name.rpartition('/')[2] for name in volume.devices)}"] if volume.devices else []
+        )
+        parts += [f"for {span(now - volume.started)}"] if volume.started else []
+    message = safe(volume.message) if volume.message and volume.state in WORTH_SHOWING[1:] else ""
+    return " ".join(parts) + (f": {message}" if message else "")
+
+
+def _as_json(views: list[CampaignView], now: float) -> dict[str, Any]:
+    def plain(view: CampaignView) -> dict[str, Any]:
+        record = asdict(view)
+        record["pages_done"], record["pages_failed"] = view.pages_done, view.pages_failed
+        record["volumes"] = [
+            {**volume, "rate": None} | _rates(view, volume["id"]) for volume in record["volumes"].values()
+        ]
+        return record
+
+    return {"format_version": FORMAT_VERSION, "time": now, "campaigns": [plain(view) for view in views]}
+
+
+def _rates(view: CampaignView, volume: str) -> dict[str, float | None]:
+    return {"rate": view.volumes[volume].rate}

@@ -1,0 +1,68 @@
+"""`allot stop`: end campaigns that run on this machine, after the pages in flight."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import click
+
+from allotment.buckets.opening import bucket_folder
+from allotment.cli.opened import open_repository
+from allotment.cli.shared import world_options
+from allotment.cli.words import counted
+from allotment.errors import AllotmentError
+from allotment.running.engine.control import (
+    EngineDescription,
+    living_engines,
+    request_stop,
+    state_folder,
+    stop_pending,
+)
+
+LOOK_SECONDS = 0.2
+
+
+@click.command(name="stop")
+@click.argument("campaigns", nargs=-1, metavar="[CAMPAIGN]...")
+@click.option("--no-wait", is_flag=True, help="Ask and leave, without waiting for the end.")
+@world_options
+def command(
+    campaigns: tuple[str, ...], no_wait: bool, repository: Path, platform: Path | None, team: str | None
+) -> int:
+    """End campaigns that run on this machine, after the pages in flight; without names, all of this
+    repository.
+
+    They stay ended until the next `allot run`, which goes on where they were.
+    """
+    opened, names = open_repository(repository, platform=platform, team=team, campaigns=campaigns)
+    state = state_folder(os.environ)
+    bucket = str(bucket_folder(opened.platform.bucket, opened.base))
+
+    def running() -> list[tuple[EngineDescription, list[str]]]:
+        found = []
+        for engine in living_engines(state):
+            theirs = [name for name in engine.campaigns if name in names]
+            if theirs and engine.bucket == bucket and engine.team == opened.team.name:
+                found.append((engine, theirs))
+        return found
+
+    asked = running()
+    if not asked:
+        which = ", ".join(f"`{name}`" for name in names) if campaigns else "any campaign of this repository"
+        raise AllotmentError(
+            f"no engine of this user on this machine runs {which}",
+            remedy="`allot status` shows who does; an engine of another user or machine is ended there",
+        )
+    for engine, theirs in asked:
+        request_stop(state, engine, theirs)
+        click.echo(f"asked the engine with process id {engine.pid} to stop {', '.join(theirs)}")
+    if no_wait:
+        return 0
+    grace = opened.platform.defaults.grace_seconds
+    click.echo(f"pages in flight are finished first (at most {counted(grace, 'second')})", err=True)
+    while any(stop_pending(state, engine, theirs) for engine, theirs in asked):
+        time.sleep(LOOK_SECONDS)
+    click.echo("stopped; `allot run` goes on where they were")
+    return 0

@@ -1,0 +1,104 @@
+"""A repository as a command finds it: its files, the platform, the team, and where the bucket is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from allotment.buckets.bucket import Bucket
+from allotment.buckets.opening import open_bucket
+from allotment.cli.shared import finding_line, repository_identity
+from allotment.errors import Finding, FindingsError, Severity, UsageError, did_you_mean
+from allotment.platform.find import find_platform
+from allotment.platform.model import Platform, Team
+from allotment.repository import load_repository
+from allotment.repository.model import Repository
+from allotment.running.engine.work import Work, work_for
+
+CAMPAIGNS = "campaigns"
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A repository with its platform. ``base`` is the folder that a relative bucket lies in."""
+
+    root: Path
+    repository: Repository
+    findings: tuple[Finding, ...]
+    platform: Platform
+    team: Team
+    base: Path
+
+    def bucket(self) -> Bucket:
+        """The bucket, for reading: one that is not there yet is taken for an empty one."""
+        return open_bucket(self.platform.bucket, self.base, create=False)
+
+    def work(self, name: str) -> Work:
+        """The named campaign as this machine would run it."""
+        campaign = self.repository.campaigns.get(name)
+        if campaign is None:
+            raise UsageError(
+                f"there is no campaign `{name}`",
+                where=str(self.root / CAMPAIGNS),
+                remedy=did_you_mean(name, self.repository.campaigns),
+            )
+        pipeline = self.repository.pipelines[campaign.pipeline]
+        return work_for(campaign, pipeline, self.platform, self.team, self.root)
+
+
+def open_repository(
+    root: Path, *, platform: Path | None, team: str | None, campaigns: Sequence[str] = ()
+) -> tuple[Opened, tuple[str, ...]]:
+    """The repository, and the names of the campaigns that were asked for (none asked: all of them).
+
+    A campaign is named by its name or its file; a file tells the repository's folder too. Only what the
+    named campaigns need has to be right: raises FindingsError with its findings, and shows its warnings.
+    """
+    root, names = _located(root, campaigns)
+    found, origin = find_platform(root, option=platform, environ=os.environ)
+    owner = found.team_for(repository_identity(root), team)
+    only = [root / CAMPAIGNS / f"{name}.yaml" for name in names] or None
+    loaded = load_repository(root, found, only=only)
+    errors = [finding for finding in loaded.findings if finding.severity is Severity.ERROR]
+    if errors and (names or not loaded.repository.campaigns):
+        raise FindingsError(loaded.findings)
+    base = Path(origin).resolve().parent if Path(origin).is_file() else root.resolve()
+    opened = Opened(root, loaded.repository, tuple(loaded.findings), found, owner, base)
+    return opened, names or tuple(loaded.repository.campaigns)
+
+
+def show_warnings(findings: Iterable[Finding]) -> None:
+    """Findings that stop nothing, on standard error."""
+    for finding in findings:
+        click.echo(finding_line(finding), err=True)
+
+
+def _located(root: Path, campaigns: Sequence[str]) -> tuple[Path, tuple[str, ...]]:
+    """The repository's folder and the campaigns' names, where some may be given as files."""
+    names, roots = [], set()
+    for given in campaigns:
+        if not given.endswith((".yaml", ".yml")) and "/" not in given:
+            names.append(given)
+            continue
+        path = root / given
+        if path.parent.name != CAMPAIGNS:
+            raise UsageError(
+                f"{given} is no campaign's file",
+                remedy=f"campaigns lie in the folder `{CAMPAIGNS}/` of a repository",
+            )
+        names.append(path.stem)
+        roots.add(path.parent.parent)
+    if len(roots) > 1:
+        raise UsageError("the campaigns' files are of several repositories", remedy="run them one by one")
+    located = roots.pop() if roots else root
+    if not (located / CAMPAIGNS).is_dir():
+        raise UsageError(
+            "this folder is no repository of campaigns: it has no folder `campaigns/`",
+            where=str(located.resolve()),
+            remedy="go to one, name one with -C, or write one with `allot init DIR`",
+        )
+    return located, tuple(dict.fromkeys(names))

@@ -1,0 +1,46 @@
+"""Small phrases that several commands say the same way: counts, spans of time, rates, clocks."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def counted(number: int, word: str) -> str:
+    """``1 page``, ``2 pages``, ``1,000 pages``."""
+    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
+
+
+def span(seconds: float) -> str:
+    """A span of time as a person would say it: ``4.2 s``, ``3 min 20 s``, ``5 h 12 min``, ``3 d 4 h``."""
+    if seconds < 10:
+        return f"{max(0.0, seconds):.1f} s"
+    whole = round(seconds)
+    for size, name, smaller, smaller_name in (
+        (86_400, "d", 3_600, "h"),
+        (3_600, "h", 60, "min"),
+        (60, "min", 1, "s"),
+    ):
+        if whole >= size:
+            rest = whole % size // smaller
+            return f"{whole // size} {name} {rest} {smaller_name}" if rest else f"{whole // size} {name}"
+    return f"{whole} s"
+
+
+def clock(moment: float, now: float) -> str:
+    """A Unix time as local clock time, with the date when it is not today."""
+    then, today = local(moment), local(now)
+    return f"{then:%H:%M:%S}" if then.date() == today.date() else f"{then:%Y-%m-%d %H:%M}"
+
+
+def local(moment: float) -> datetime:
+    """A Unix time in this machine's time zone."""
+    return datetime.fromtimestamp(moment, UTC).astimezone()
+
+
+def rate(pages_per_second: float | None) -> str:
+    """Pages per minute, or per second when they are many; empty when nothing is known."""
+    if not pages_per_second:
+        return ""
+    if pages_per_second >= 2:
+        return f"{pages_per_second:,.1f} pages/s"
+    return f"{pages_per_second * 60:,.1f} pages/min"

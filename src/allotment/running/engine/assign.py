@@ -1,0 +1,61 @@
+"""A work's index on its devices, as the assignment that its worker reads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+
+from allotment.devices.claims import Allocation
+from allotment.devices.slices import DeviceId
+from allotment.devices.world import World
+from allotment.running.assignment import Assignment, StepSpec, VolumeSpec, WorkerSpec
+from allotment.running.engine.work import Work, folder_of
+
+PROCESSOR_ATTRIBUTE = "cpuID"
+
+
+def processors_of(world: World) -> Mapping[DeviceId, int]:
+    """The logical processor behind each device that is one."""
+    return {
+        device_id: number
+        for device_id, device in world.devices()
+        if isinstance(number := device.attributes.get(PROCESSOR_ATTRIBUTE), int)
+    }
+
+
+def assignment_for(
+    work: Work,
+    index: int,
+    volumes: Collection[str],
+    allocation: Allocation,
+    processors: Mapping[DeviceId, int],
+    *,
+    bucket: str,
+    log: str,
+) -> Assignment:
+    """What a worker is told that runs these volumes of one index in turn.
+
+    A worker on processors is bound to them and uses as many threads; one on cards uses the cores that its
+    pipeline asks for and is bound to none.
+    """
+    folders = {volume.id: folder_of(volume) for volume in work.index_volumes(index)}
+    cpus = tuple(sorted(processors[device] for device in allocation.ids if device in processors))
+    return Assignment(
+        team=work.team,
+        campaign=work.campaign,
+        pipeline=work.pipeline,
+        recipe=work.recipe,
+        image=work.image,
+        steps=tuple(StepSpec(call.step, call.settings) for call in work.steps),
+        indexes=(tuple(VolumeSpec(volume, {"folder": folders[volume]}) for volume in volumes),),
+        root=str(work.root),
+        bucket=bucket,
+        limits=work.limits,
+        worker=WorkerSpec(
+            cpus=cpus or None,
+            threads=len(cpus) or max(1, math.floor(work.cores or 1)),
+            memory_limit=work.memory_bytes or None,
+            devices=tuple(str(device) for device in allocation.ids),
+            log=log,
+        ),
+    )

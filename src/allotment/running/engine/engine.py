@@ -1,0 +1,289 @@
+"""The engine's loop: fill what is free, listen, end; all of it in one thread.
+
+The one thread matters: a worker dies with the thread that started it (parent-death signal), and a
+decision is taken and its devices are locked in one short turn of the machine-wide ledger. Everything that
+waits, waits in one selector: the workers' pipes, signals, and the time of the next look.
+"""
+
+from __future__ import annotations
+
+import selectors
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from allotment.errors import AllotmentError
+from allotment.events.event import Event
+from allotment.events.model import CampaignView
+from allotment.running.engine.campaign_run import CampaignRun, Halt
+from allotment.running.engine.endings import ending_of
+from allotment.running.engine.filling import Filler
+from allotment.running.engine.requests import Requests
+from allotment.running.engine.signals import Signals
+from allotment.running.engine.standing import IndexStanding, Standing
+from allotment.running.engine.starting import Starter
+from allotment.running.engine.worker import Worker
+from allotment.scheduling.local import WaitReason
+
+TURN_SECONDS = 0.25
+FLUSH_SECONDS = 1.0
+KILL_AFTER_GRACE = 10.0
+MOST_BUCKET_FAILURES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The engine at one moment, for people who look on. ``ending`` says why nothing more is started."""
+
+    now: float
+    campaigns: tuple[CampaignView, ...]
+    workers: tuple[Worker, ...]
+    waits: Mapping[str, str]
+    ending: str = ""
+
+
+class Log(Protocol):
+    """Where a campaign's events are kept."""
+
+    def emit(self, event: Event) -> None:
+        """Take an event."""
+
+    def flush(self) -> None:
+        """Write what was taken."""
+
+
+class Watcher(Protocol):
+    """Somebody who looks on while the engine works."""
+
+    def event(self, event: Event) -> None:
+        """Something happened."""
+
+    def turn(self, engine: Engine) -> None:
+        """The engine has done one turn of its loop; ``engine.snapshot()`` shows where it stands."""
+
+
+@dataclass(slots=True)
+class Engine:
+    """Runs campaigns until each of them is finished, stopped or suspended."""
+
+    runs: Sequence[CampaignRun]
+    filler: Filler
+    starter: Starter
+    logs: Mapping[str, Log]
+    requests: Requests
+    watcher: Watcher
+    workers: list[Worker] = field(default_factory=list)
+    _selector: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector)
+    _ending: str = ""
+    _requests_heard: int = 0
+    _bucket_failures: int = 0
+    _flushed: float = 0.0
+    _by_name: dict[str, CampaignRun] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._by_name = {run.work.campaign: run for run in self.runs}
+
+    def run(self) -> None:
+        """Work until nothing is left to do; afterwards each run says how it ended.
+
+        Raises AllotmentError when the ledger or the bucket fails for good; every worker is ended first.
+        """
+        with Signals() as signals:
+            self._selector.register(signals, selectors.EVENT_READ)
+            try:
+                self._begin()
+                while not self._turn(signals):
+                    pass
+            finally:
+                self._kill_all()
+                self._selector.close()
+                self._flush()
+
+    def snapshot(self) -> Snapshot:
+        """The engine as it stands now."""
+        now = self.filler.wall()
+        waits = {
+            run.work.campaign: run.wait.message
+            for run in self.runs
+            if run.wait is not None and not run.ended and run.wait.reason is not WaitReason.WINDOW
+        }
+        views = tuple(run.view(now) for run in self.runs)
+        return Snapshot(now, views, tuple(self.workers), waits, self._ending)
+
+    def _begin(self) -> None:
+        for run in self.runs:
+            window = {"min": run.work.window.min, "max": run.work.window.max}
+            self._tell(run, "campaign.started", volumes=len(run.work.volumes), window=window)
+            if run.work.suspended:
+                self._halt(run, Halt.SUSPENDED, "its file says `suspend: true`")
+
+    def _turn(self, signals: Signals) -> bool:
+        """One turn of the loop; returns whether everything has ended."""
+        self._hear(signals)
+        self._fill()
+        self._end_campaigns()
+        if all(run.ended for run in self.runs) and not self.workers:
+            self.watcher.turn(self)
+            return True
+        self._listen(signals)
+        self._reap()
+        self._press()
+        if self.filler.clock() >= self._flushed + FLUSH_SECONDS:
+            self._flush()
+        self.watcher.turn(self)
+        return False
+
+    def _flush(self) -> None:
+        self._flushed = self.filler.clock()
+        for log in self.logs.values():
+            log.flush()
+
+    # ---- what somebody asks of the engine
+
+    def _hear(self, signals: Signals) -> None:
+        if signals.requests > self._requests_heard:
+            self._requests_heard = signals.requests
+            self._interrupt(f"{signals.last} received", at_once=signals.requests > 1)
+        now = self.filler.clock()
+        for name in self.requests.to_stop(now):
+            if (run := self._by_name.get(name)) is not None and run.halt is not Halt.ASKED:
+                self._halt(run, Halt.ASKED, "stopped by `allot stop`")
+        for name, settings in self.requests.changes(now).items():
+            run = self._by_name[name]
+            run.work = replace(
+                run.work, window=settings.window, lane=settings.lane, lane_value=settings.lane_value
+            )
+            if settings.suspended and run.halt is None:
+                self._halt(run, Halt.SUSPENDED, "its file says `suspend: true`")
+            if not settings.suspended and run.halt is Halt.SUSPENDED:
+                run.halt, run.ended = None, False
+                self._tell(run, "campaign.started", volumes=len(run.work.volumes))
+
+    def _interrupt(self, message: str, *, at_once: bool) -> None:
+        self._ending = message
+        for run in self.runs:
+            if run.halt is None and not run.indexes.ended:
+                self._halt(run, Halt.INTERRUPTED, message)
+        for worker in self.workers:
+            if at_once:
+                worker.kill()
+            else:
+                worker.ask_to_end(self.filler.clock())
+
+    def _halt(self, run: CampaignRun, halt: Halt, message: str) -> None:
+        run.halt, run.message = halt, message
+        for worker in self.workers:
+            if worker.campaign == run.work.campaign:
+                worker.ask_to_end(self.filler.clock())
+
+    # ---- starting
+
+    def _fill(self) -> None:
+        active = [run for run in self.runs if run.halt is None and not run.indexes.ended]
+        if self._ending or not active:
+            return
+        try:
+            to_start = self.filler.fill(active, self._settle)
+            self._bucket_answered(None)
+        except AllotmentError as error:
+            self._bucket_answered(error)
+            return
+        for start in to_start:
+            worker = self.starter.start(start, self.filler.clock())
+            start.run.indexes.started(start.index)
+            self.workers.append(worker)
+            self._selector.register(worker.pipe, selectors.EVENT_READ)
+        for run in active:
+            if run.wait is not None and run.wait.reason is WaitReason.NEVER:
+                self._halt(run, Halt.NEVER_FITS, run.wait.message)
+
+    def _settle(self, run: CampaignRun, index: int, standing: IndexStanding) -> None:
+        """An index needs no worker now: it is complete, failed for good, or somebody else's."""
+        for volume in standing.volumes:
+            run.know(volume, self.filler.wall())
+        if standing.some(Standing.HELD):
+            run.indexes.held_elsewhere(index, self.filler.clock())
+        elif standing.some(Standing.FAILED):
+            run.indexes.failed(index)
+        else:
+            run.indexes.completed(index)
+
+    def _bucket_answered(self, error: AllotmentError | None) -> None:
+        """Bear with a bucket (or a ledger) that fails for a while; then give up with its error."""
+        self._bucket_failures = 0 if error is None else self._bucket_failures + 1
+        if error is not None and self._bucket_failures >= MOST_BUCKET_FAILURES:
+            raise error
+
+    # ---- listening
+
+    def _listen(self, signals: Signals) -> None:
+        for key, _ in self._selector.select(TURN_SECONDS):
+            if key.fileobj is signals:
+                signals.drain()
+        for worker in self.workers:
+            self._take_all(worker)
+
+    def _take_all(self, worker: Worker) -> None:
+        for event in worker.events():
+            self._take(self._by_name[worker.campaign], event)
+            if event.kind == "volume.held":
+                worker.held = True
+            if event.kind == "volume.started":
+                worker.begun = True
+
+    def _take(self, run: CampaignRun, event: Event) -> None:
+        self.logs[run.work.campaign].emit(event)
+        self.watcher.event(event)
+        if run.take(event) and run.halt is None:
+            reason, message = run.failures[event.volume or ""]
+            count = len(run.failures)
+            self._halt(run, Halt.ALIKE, f"its first {count} volumes all failed alike ({reason}): {message}")
+
+    def _tell(self, run: CampaignRun, kind: str, volume: str | None = None, **data: object) -> None:
+        self._take(run, Event(kind, self.filler.wall(), run.work.team, run.work.campaign, volume, None, data))
+
+    # ---- ending
+
+    def _reap(self) -> None:
+        for worker in [worker for worker in self.workers if worker.ended() is not None]:
+            self._take_all(worker)
+            self._selector.unregister(worker.pipe)
+            worker.close()
+            self.workers.remove(worker)
+            run = self._by_name[worker.campaign]
+            ending = ending_of(run, worker)
+            for kind, volume, data in ending.events:
+                self._tell(run, kind, volume, **data)
+            ending.move(run.indexes, worker.index, self.filler.clock())
+
+    def _press(self) -> None:
+        """Kill what was asked to end and has not, past its grace."""
+        now = self.filler.clock()
+        for worker in self.workers:
+            grace = self._by_name[worker.campaign].work.limits.grace_seconds
+            asked = worker.asked_to_end
+            if asked is not None and now > asked + grace + KILL_AFTER_GRACE:
+                worker.kill()
+
+    def _end_campaigns(self) -> None:
+        for run in self.runs:
+            if run.ended or not run.resting:
+                continue
+            run.ended = True
+            if run.indexes.ended:
+                run.halt = None
+                self._tell(run, "campaign.finished", complete=len(run.completed), failed=len(run.failures))
+            elif run.halt is Halt.SUSPENDED:
+                self._tell(run, "campaign.suspended", message=run.message)
+            else:
+                self._tell(run, "campaign.stopped", reason=str(run.halt), message=run.message)
+            self.requests.stopped(run.work.campaign)
+
+    def _kill_all(self) -> None:
+        for worker in self.workers:
+            worker.kill()
+        for worker in self.workers:
+            worker.process.wait()
+            self._take_all(worker)
+            worker.close()
+        self.workers.clear()

@@ -1,0 +1,127 @@
+"""Filling what is free: which indexes may start is looked up, which do is decided, and then they are
+started.
+
+Looking up (is a volume complete by now, does another engine hold it?) asks the bucket and may be slow, so
+it comes first and outside the ledger's lock; deciding and locking devices is one short turn of the
+ledger.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from allotment.devices.claims import Allocation
+from allotment.devices.ledger import Hold, Holder, Ledger, LedgerView
+from allotment.devices.world import World
+from allotment.running.engine.campaign_run import CampaignRun
+from allotment.running.engine.indexes import Phase
+from allotment.running.engine.standing import IndexStanding, Look
+from allotment.scheduling.local import LocalMemory, LocalState, Start, Ties, Wait, decide
+
+LOOKED_UP_SECONDS = 2.0
+LOOKING_SECONDS = 0.2
+
+Settle = Callable[[CampaignRun, int, IndexStanding], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """An index to start: its volumes that are left to do, its devices, and the hold on them."""
+
+    run: CampaignRun
+    index: int
+    volumes: tuple[str, ...]
+    allocation: Allocation
+    hold: Hold
+    reason: str
+
+
+@dataclass(slots=True)
+class Filler:
+    """Fills free devices with indexes. ``clock`` is monotonic, ``wall`` is Unix time; both in seconds."""
+
+    world: World
+    ledger: Ledger
+    look: Look
+    clock: Callable[[], float]
+    wall: Callable[[], float]
+    user: str
+    _memory: LocalMemory = field(default_factory=LocalMemory)
+    _looked_up: dict[tuple[str, int], tuple[float, IndexStanding]] = field(default_factory=dict)
+    _devices: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._devices = sum(1 for _ in self.world.devices())
+
+    def fill(self, runs: Sequence[CampaignRun], settle: Settle) -> list[Started]:
+        """Take devices for as many indexes as may start now; each run's ``wait`` says why there are no more.
+
+        ``settle`` is told of indexes that need no worker now.
+        """
+        now = self.clock()
+        ready = {run.work.campaign: self._ready(run, now, settle) for run in runs}
+        by_name = {run.work.campaign: run for run in runs}
+        with self.ledger.locked() as view:
+            state = LocalState(
+                campaigns=tuple(run.queue(ready[run.work.campaign]) for run in runs),
+                world=self.world,
+                node=self.world.node,
+                taken=frozenset(view.taken()),
+                free_memory=self._free_memory(view),
+            )
+            decisions, self._memory = decide(state, self._memory, now, Ties.LISTED)
+            started = [self._taken(view, by_name, step) for step in decisions if isinstance(step, Start)]
+        self._note_waits(runs, (step for step in decisions if isinstance(step, Wait)))
+        return started
+
+    def _ready(self, run: CampaignRun, now: float, settle: Settle) -> list[int]:
+        """The next indexes that may start: not complete by now, not failed, held by nobody."""
+        run.indexes.wake(now)
+        slots = min(run.work.window.max - run.indexes.number(Phase.RUNNING), self._devices)
+        ready: list[int] = []
+        while len(ready) < slots and self.clock() < now + LOOKING_SECONDS:
+            unknown = [index for index in run.indexes.next_waiting(slots) if index not in ready]
+            if not unknown:
+                break
+            for index in unknown:
+                standing = self._standing(run, index, now)
+                if standing.ready:
+                    ready.append(index)
+                else:
+                    settle(run, index, standing)
+        return sorted(ready)
+
+    def _standing(self, run: CampaignRun, index: int, now: float) -> IndexStanding:
+        key = (run.work.campaign, index)
+        when, standing = self._looked_up.get(key, (-LOOKED_UP_SECONDS, None))
+        if standing is None or now - when >= LOOKED_UP_SECONDS:
+            standing = self.look(run.work, index)
+            self._looked_up[key] = (now, standing)
+        if not standing.ready:
+            del self._looked_up[key]
+        return standing
+
+    def _taken(self, view: LedgerView, runs: Mapping[str, CampaignRun], start: Start) -> Started:
+        run = runs[start.campaign]
+        _, standing = self._looked_up.pop((start.campaign, start.index))
+        holder = Holder(
+            pid=os.getpid(),
+            user=self.user,
+            campaign=start.campaign,
+            volume=standing.left[0],
+            memory_bytes=run.work.memory_bytes,
+            since=self.wall(),
+        )
+        hold = view.take(start.allocation.ids, holder)
+        return Started(run, start.index, standing.left, start.allocation, hold, start.reason)
+
+    def _free_memory(self, view: LedgerView) -> int | None:
+        total = self.world.memory_bytes
+        return None if total is None else max(0, total - view.memory_held())
+
+    def _note_waits(self, runs: Iterable[CampaignRun], waits: Iterable[Wait]) -> None:
+        by_campaign = {wait.campaign: wait for wait in waits}
+        for run in runs:
+            run.wait = by_campaign.get(run.work.campaign)

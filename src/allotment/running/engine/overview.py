@@ -1,0 +1,77 @@
+"""How a campaign stands, from its events and from the bucket, for whoever asks from outside.
+
+Events are quick and may be incomplete (an engine that was killed could not tell its end); the bucket is
+the record. So events come first, and every volume that they do not call complete is looked at in the
+bucket, if it has a folder there at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from allotment.buckets.bucket import Bucket
+from allotment.buckets.event_log import read_events
+from allotment.buckets.keys import RecipeKeys
+from allotment.events.model import CampaignReader, CampaignState, CampaignView, VolumeState, VolumeView
+from allotment.running.engine.standing import Standing, VolumeStanding, volume_standing
+from allotment.running.engine.work import Work
+
+INTERRUPTED = "its engine ended before the campaign did; `allot run` goes on where it was"
+STATES = {
+    Standing.COMPLETE: VolumeState.COMPLETE,
+    Standing.FAILED: VolumeState.FAILED,
+    Standing.HELD: VolumeState.RUNNING,
+}
+
+
+def overview(bucket: Bucket, work: Work, now: float, *, engine_lives: bool) -> CampaignView:
+    """The campaign as it stands at ``now`` (Unix seconds); volumes keep the order of its file.
+
+    ``engine_lives`` says whether an engine on this machine runs it; one elsewhere shows by its leases.
+    """
+    reader = CampaignReader(work.campaign)
+    for event in read_events(bucket, work.team, work.campaign):
+        reader.add(event)
+    told = reader.view(now)
+    present = set(bucket.list_folders(RecipeKeys(work.team, work.pipeline, work.recipe).prefix))
+    volumes, somebody_works = {}, engine_lives
+    for volume in work.volumes:
+        view = told.volumes.get(volume.id)
+        if volume.id not in present:
+            continue
+        if view is None or view.state is not VolumeState.COMPLETE:
+            standing = volume_standing(bucket, work, volume.id, now)
+            view = _seen(view or VolumeView(volume.id), standing)
+            somebody_works = somebody_works or standing.standing is Standing.HELD
+        volumes[volume.id] = view
+    shown = replace(told, team=work.team, volumes=volumes, volumes_total=len(work.volumes))
+    return _with_state(shown, work, somebody_works=somebody_works)
+
+
+def _seen(view: VolumeView, standing: VolumeStanding) -> VolumeView:
+    """What events told of a volume, put right by what the bucket says."""
+    state = STATES.get(standing.standing)
+    if state is None:
+        stale = view.state in {VolumeState.RUNNING, VolumeState.FAILED, VolumeState.HELD}
+        state = VolumeState.WAITING if stale else view.state
+    return replace(
+        view,
+        state=state,
+        pages_done=max(view.pages_done, standing.pages_done),
+        pages_failed=max(view.pages_failed, standing.pages_failed),
+        reason=standing.reason or view.reason,
+        message=standing.message or view.message,
+    )
+
+
+def _with_state(view: CampaignView, work: Work, *, somebody_works: bool) -> CampaignView:
+    ended = view.number(VolumeState.COMPLETE) + view.number(VolumeState.FAILED)
+    if ended == len(work.volumes):
+        return replace(view, state=CampaignState.FINISHED, expected_end=None)
+    if view.state is CampaignState.FINISHED:  # volumes were added, or failed ones are to be tried again
+        return replace(view, state=CampaignState.WAITING, expected_end=None)
+    if view.state is CampaignState.RUNNING and not somebody_works:
+        return replace(view, state=CampaignState.STOPPED, message=INTERRUPTED, expected_end=None, rate=None)
+    if view.state is CampaignState.WAITING and somebody_works:
+        return replace(view, state=CampaignState.RUNNING)
+    return view

@@ -1,0 +1,47 @@
+"""Starting a worker: its assignment, its environment, its log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from allotment.devices.slices import DeviceId
+from allotment.running.engine.assign import assignment_for
+from allotment.running.engine.filling import Started
+from allotment.running.engine.worker import Worker, start_worker, worker_environment
+
+
+@dataclass(frozen=True, slots=True)
+class Starter:
+    """Starts workers. ``folder`` is the engine's own; ``bucket`` as a worker should open it."""
+
+    folder: Path
+    bucket: str
+    processors: Mapping[DeviceId, int]
+    environment: Mapping[str, str]
+
+    def start(self, start: Started, now: float) -> Worker:
+        """Start the worker of an index on the devices that were taken for it."""
+        work = start.run.work
+        log = self.folder / "logs" / f"{work.campaign}-{start.index}.log"
+        assignment = assignment_for(
+            work,
+            start.index,
+            start.volumes,
+            start.allocation,
+            self.processors,
+            bucket=self.bucket,
+            log=str(log),
+        )
+        return start_worker(
+            assignment,
+            campaign=work.campaign,
+            index=start.index,
+            allocation=start.allocation,
+            hold=start.hold,
+            folder=self.folder / "assignments",
+            log=log,
+            now=now,
+            environment=worker_environment(self.environment, work.environment, assignment.worker.threads),
+        )

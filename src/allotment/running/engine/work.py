@@ -1,0 +1,169 @@
+"""What a campaign asks of this machine: its recipe, its claim, its indexes and its limits, as one frozen
+value.
+
+The engine works on these alone. Whether the repository can be run here at all is found out while they are
+made: what only a cluster or a later version can do is refused with the place in the file, before anything
+starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from allotment.devices.claims import ClaimSpec
+from allotment.errors import Finding, FindingsError, UsageError, did_you_mean
+from allotment.needs import claim_for, need_findings
+from allotment.platform.model import Platform, Team
+from allotment.repository.model import (
+    Campaign,
+    FolderSource,
+    Pipeline,
+    ReferenceSource,
+    Repository,
+    StepCall,
+    Volume,
+    Window,
+)
+from allotment.repository.recipe import recipe_digest
+from allotment.running.assignment import Limits
+
+SOURCES_TO_COME = "this version reads pages from folders; name a `folder:` of the repository"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A campaign, ready to be run here. ``memory_bytes`` is set aside for each worker (0: not said)."""
+
+    team: str
+    campaign: str
+    pipeline: str
+    recipe: str
+    image: str | None
+    steps: tuple[StepCall, ...]
+    environment: Mapping[str, str]
+    claim: ClaimSpec
+    cores: float | None
+    memory_bytes: int
+    window: Window
+    lane: str
+    lane_value: int
+    suspended: bool
+    volumes: Sequence[Volume]
+    pack: int
+    limits: Limits
+    root: Path
+    path: Path
+
+    @property
+    def count(self) -> int:
+        """How many indexes there are."""
+        return -(-len(self.volumes) // self.pack)
+
+    def index_volumes(self, index: int) -> Sequence[Volume]:
+        """The volumes of an index: one, or a pack of them."""
+        return self.volumes[index * self.pack : (index + 1) * self.pack]
+
+
+def works_for(
+    repository: Repository, platform: Platform, team: Team, names: Iterable[str]
+) -> tuple[Work, ...]:
+    """The named campaigns as work for this machine.
+
+    Raises UsageError for a name that is no campaign, FindingsError for what cannot be run here.
+    """
+    works, findings = [], []
+    for name in dict.fromkeys(names):
+        campaign = repository.campaigns.get(name)
+        if campaign is None:
+            hint = did_you_mean(name, repository.campaigns)
+            raise UsageError(
+                f"there is no campaign `{name}`", where=str(repository.root / "campaigns"), remedy=hint
+            )
+        pipeline = repository.pipelines[campaign.pipeline]
+        refused = [*need_findings(pipeline), *_not_here(campaign, pipeline)]
+        findings += [finding for finding in refused if finding.severity == "error"]
+        if not refused:
+            works.append(work_for(campaign, pipeline, platform, team, repository.root))
+    if findings:
+        raise FindingsError(findings)
+    return tuple(works)
+
+
+def work_for(campaign: Campaign, pipeline: Pipeline, platform: Platform, team: Team, root: Path) -> Work:
+    """One campaign as work for this machine."""
+    defaults = platform.defaults
+    resources = pipeline.resources
+    return Work(
+        team=team.name,
+        campaign=campaign.name,
+        pipeline=pipeline.id,
+        recipe=recipe_digest(pipeline.image, pipeline.prepare, pipeline.steps),
+        image=pipeline.image,
+        steps=pipeline.steps,
+        environment={
+            variable.name: variable.value for variable in pipeline.env if variable.value is not None
+        },
+        claim=claim_for(pipeline.gpu, resources),
+        cores=resources.cpu,
+        memory_bytes=resources.memory or 0,
+        window=campaign.window,
+        lane=campaign.priority,
+        lane_value=platform.lanes[campaign.priority].value,
+        suspended=campaign.suspend,
+        volumes=campaign.volumes,
+        pack=campaign.pack,
+        limits=Limits(
+            max_seconds=pipeline.max_seconds,
+            page_seconds=defaults.page_seconds,
+            grace_seconds=defaults.grace_seconds,
+            retries=defaults.retries,
+            reclaims=defaults.reclaims,
+            look_ahead=defaults.look_ahead,
+        ),
+        root=root.resolve(),
+        path=campaign.path,
+    )
+
+
+def _not_here(campaign: Campaign, pipeline: Pipeline) -> list[Finding]:
+    """What of a right campaign this machine cannot run, each with its place."""
+    findings = []
+    if pipeline.runner == "image":
+        findings.append(
+            Finding(
+                pipeline.position("steps"),
+                "not-on-this-machine",
+                f"pipeline `{pipeline.id}` brings steps that only its image knows",
+                "use a step of this installation, or `module:function` for one of your own",
+            )
+        )
+    if pipeline.prepare is not None:
+        findings.append(
+            Finding(
+                pipeline.position("prepare"),
+                "not-on-this-machine",
+                "this version has no `prepare` on the local engine",
+                "prepare by hand, or load models in the step",
+            )
+        )
+    for place, volume in enumerate(campaign.volumes):
+        if folder_of(volume) is None:
+            kind = type(volume.source).__name__.removesuffix("Source").lower()
+            message = f"volume `{volume.id}` has pages from a {kind}"
+            findings.append(
+                Finding(campaign.position("volumes", place), "not-on-this-machine", message, SOURCES_TO_COME)
+            )
+            break
+    return findings
+
+
+def folder_of(volume: Volume) -> str | None:
+    """The folder of a volume's pages, relative to the repository, or None when they are elsewhere."""
+    source = volume.source
+    if isinstance(source, FolderSource):
+        return source.folder
+    if isinstance(source, ReferenceSource) and "://" not in source.address:
+        return source.address
+    return None

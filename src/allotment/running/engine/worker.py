@@ -1,0 +1,162 @@
+"""A worker process: started on its devices, listened to, ended.
+
+A worker leads a process group of its own, so that Ctrl-C at the terminal reaches the engine alone, and it
+inherits the open locks of its devices, so that the kernel frees them when the last process of it is gone.
+The engine closes its own copies at once: a device is held by whoever works on it, never by an engine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from allotment.devices.claims import Allocation
+from allotment.devices.ledger import Hold
+from allotment.errors import WorldError
+from allotment.events.event import Event, parse_line
+from allotment.running.assignment import Assignment
+
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OMP_THREAD_LIMIT",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "RAYON_NUM_THREADS",
+    "TOKENIZERS_NUM_THREADS",
+)
+READ_SIZE = 1 << 16
+
+
+@dataclass(slots=True)
+class Worker:
+    """One worker: what it runs, on which devices, and the pipe on which it tells what it does."""
+
+    campaign: str
+    index: int
+    volumes: tuple[str, ...]
+    allocation: Allocation
+    started: float
+    process: subprocess.Popen[bytes]
+    pipe: int
+    begun: bool = False
+    held: bool = False
+    asked_to_end: float | None = None
+    killed: bool = False
+    _unread: bytearray = field(default_factory=bytearray)
+
+    @property
+    def pid(self) -> int:
+        """The worker's process id, which is its group's too."""
+        return self.process.pid
+
+    def events(self) -> Iterator[Event]:
+        """What the worker has told since the last call; does not wait."""
+        while True:
+            try:
+                part = os.read(self.pipe, READ_SIZE)
+            except BlockingIOError:
+                break
+            if not part:
+                break
+            self._unread += part
+        *lines, rest = bytes(self._unread).split(b"\n")
+        self._unread[:] = rest
+        for line in lines:
+            event = parse_line(line)
+            if event is not None:
+                yield event
+
+    def ask_to_end(self, now: float) -> None:
+        """Ask it to end after the page in flight (SIGTERM, to the worker alone)."""
+        if self.asked_to_end is None:
+            self.asked_to_end = now
+            self._signal(signal.SIGTERM, group=False)
+
+    def kill(self) -> None:
+        """End it and everything that it started, at once."""
+        self.killed = True
+        self._signal(signal.SIGKILL, group=True)
+
+    def ended(self) -> int | None:
+        """How it ended, once it has: its exit code, or minus the signal that killed it.
+
+        What a step may have left in its process group is killed while the group's id is still the
+        worker's.
+        """
+        if os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+            return None
+        self._signal(signal.SIGKILL, group=True)
+        return self.process.wait()
+
+    def close(self) -> None:
+        """Let go of its pipe."""
+        os.close(self.pipe)
+
+    def _signal(self, number: signal.Signals, *, group: bool) -> None:
+        try:
+            if group:
+                os.killpg(self.pid, number)
+            else:
+                self.process.send_signal(number)
+        except (ProcessLookupError, PermissionError):
+            return
+
+
+def start_worker(
+    assignment: Assignment,
+    *,
+    campaign: str,
+    index: int,
+    allocation: Allocation,
+    hold: Hold,
+    folder: Path,
+    log: Path,
+    now: float,
+    environment: Mapping[str, str],
+) -> Worker:
+    """Start a worker on the devices of ``hold``; the hold is handed over and closed here.
+
+    ``folder`` takes the assignment file. Raises WorldError when no process can be started.
+    """
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    path = folder / f"{campaign}-{index}.json"
+    try:
+        told = replace(
+            assignment, worker=replace(assignment.worker, parent_pid=os.getpid(), events_fd=writing)
+        )
+        path.write_text(json.dumps(told.to_json()), encoding="utf-8")
+        with log.open("ab") as output:
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "allotment.running", "--assignment", str(path)],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                pass_fds=(writing, *hold.fds),
+                process_group=0,
+                env=dict(environment),
+                cwd=assignment.root,
+            )
+    except OSError as error:
+        os.close(reading)
+        raise WorldError(f"cannot start a worker: {error}", where=str(path)) from error
+    finally:
+        os.close(writing)
+        hold.close()
+    volumes = tuple(volume.id for volume in assignment.pack(0))
+    return Worker(campaign, index, volumes, allocation, now, process, reading)
+
+
+def worker_environment(own: Mapping[str, str], pipeline: Mapping[str, str], threads: int) -> dict[str, str]:
+    """The environment of a worker: ours, the pipeline's plain values, and how many threads libraries may
+    use."""
+    return {**own, **dict.fromkeys(THREAD_VARIABLES, str(threads)), "PYTHONUNBUFFERED": "1", **pipeline}
