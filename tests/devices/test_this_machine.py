@@ -13,9 +13,10 @@ from tests.devices.worlds import one
 
 from allotment.devices.allocator import allocate
 from allotment.devices.claims import Allocation
+from allotment.devices.classes import CPU_CLASS, GPU_CLASS
 from allotment.devices.kernel_files import parse_list
 from allotment.devices.limits import slice_problems
-from allotment.devices.machine import CPU_CLASS, GPU_CLASS, node_name, this_machine
+from allotment.devices.machine import node_name, this_machine
 from allotment.devices.world import World
 
 GI = 1 << 30

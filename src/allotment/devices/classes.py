@@ -13,6 +13,9 @@ from typing import Any
 
 from allotment.devices.slices import API_VERSION
 
+CPU_CLASS = "cpu.allotment"  # ours: a device is a logical processor
+GPU_CLASS = "gpu.nvidia.com"  # NVIDIA's: a device is a whole card
+
 
 @dataclass(frozen=True, slots=True)
 class OpaqueConfig:

@@ -21,16 +21,14 @@ from itertools import groupby
 from pathlib import Path
 
 from allotment.devices.cgroups import memory_limit, processor_limit
-from allotment.devices.classes import DeviceClass
+from allotment.devices.classes import CPU_CLASS, GPU_CLASS, DeviceClass
 from allotment.devices.kernel_files import read_meminfo
 from allotment.devices.processors import NumaNode, Processor, numa_nodes, online_cpus, processors
 from allotment.devices.slices import Capacity, Device, Pool, ResourceSlice
 from allotment.devices.world import World
 
 CPU_DRIVER = "cpu.allotment"
-CPU_CLASS = "cpu.allotment"
 GPU_DRIVER = "gpu.nvidia.com"
-GPU_CLASS = "gpu.nvidia.com"
 CLASSES = (
     DeviceClass(CPU_CLASS, (f"device.driver == '{CPU_DRIVER}'",)),
     DeviceClass(
