@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from allotment.documents.loader import open_events
+from allotment.documents.memory import collection_paused
 
 Loc = tuple[str | int, ...]
 
@@ -129,7 +130,8 @@ def build_index(text: str) -> Index:
     index = Index(None, [])
     loader.get_event()  # the stream begins
     if type(loader.get_event()) is not yaml.StreamEndEvent:
-        index.root = _Placer(yaml, loader, index.duplicates).node(loader.get_event())
+        with collection_paused():
+            index.root = _Placer(yaml, loader, index.duplicates).node(loader.get_event())
     return index
 
 

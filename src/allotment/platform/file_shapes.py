@@ -35,6 +35,7 @@ from allotment.platform.names import (
 )
 from allotment.platform.need import NO_RESOURCES, SHARING
 from allotment.platform.need_shapes import NEED, RESOURCES
+from allotment.platform.paths import look_folder
 from allotment.quantities import QuantityError, parse_duration
 
 REF: Final = "{ref}"
@@ -108,6 +109,8 @@ def _look_template(text: str, place: Place) -> None:
     if "://" in text and (urlsplit(text).scheme not in {"http", "https"} or REF in urlsplit(text).netloc):
         message = f"`{shown(text)}` lets a volume choose the host, or is no web address"
         place.refuse("bad-template", message, "begin it with https:// and a host, and put {ref} in the path")
+    if "://" not in text:
+        look_folder(text, place)
 
 
 def _look_host(text: str, place: Place) -> None:

@@ -113,7 +113,7 @@ def _text(value: object, place: Place, expected: str) -> str:
     """The text of a quantity; a bare number is refused with the unit that it lacks."""
     place.refuse_trap("write it with a unit, such as 40Gi")
     if isinstance(value, int | float) and not isinstance(value, bool):
-        message = f"`{place.name}` is {value} bytes, a number without a unit"
+        message = f"`{place.name}` is {value}, a number without a unit"
         place.refuse("bad-quantity", message, f"write {value}Gi if that is meant")
     if not isinstance(value, str) or not value.strip():
         place.refuse_type(value, expected)
