@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.devices.worlds import NODE, by_tag, naive, pool, world
 
 from allotment.devices.allocator import Allocator, allocate
 from allotment.devices.claims import Allocation, ClaimSpec, ExactRequest, Request, SubRequest
 from allotment.devices.funnel import NoFit
 from allotment.devices.slices import DeviceId
 from allotment.devices.world import World
+from tests.devices.worlds import NODE, by_tag, naive, pool, world
 
 DRIVERS = ("blue", "red")
 TAGS = ("big", "fast")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.devices.worlds import NODE, by_tag, first_of, one, pool, world
 
 from allotment.devices.allocator import allocate
 from allotment.devices.claims import (
@@ -21,6 +20,7 @@ from allotment.devices.funnel import NoFit
 from allotment.devices.nodes import NodeSelector, NodeSelectorTerm, Requirement
 from allotment.devices.slices import Device, DeviceId, Pool, ResourceSlice, Taint
 from allotment.devices.world import World
+from tests.devices.worlds import NODE, by_tag, first_of, one, pool, world
 
 
 def given_to(claim: ClaimSpec, here: World, taken: frozenset[DeviceId] = frozenset()) -> list[str]:

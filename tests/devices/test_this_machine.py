@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.devices.machines import CPU, NODE, meminfo, server, topology, write
-from tests.devices.worlds import one
 
 from allotment.devices.allocator import allocate
 from allotment.devices.claims import Allocation
@@ -18,6 +16,8 @@ from allotment.devices.kernel_files import parse_list
 from allotment.devices.limits import slice_problems
 from allotment.devices.machine import node_name, this_machine
 from allotment.devices.world import World
+from tests.devices.machines import CPU, NODE, meminfo, server, topology, write
+from tests.devices.worlds import one
 
 GI = 1 << 30
 
