@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import overload
 
 import pytest
-from tests.devices.worlds import NODE, first_of, one, pool, world
 
 from allotment.devices.claims import ExactRequest
 from allotment.devices.slices import DeviceId
@@ -22,6 +21,7 @@ from allotment.scheduling.local import (
     WaitReason,
     decide,
 )
+from tests.devices.worlds import NODE, first_of, one, pool, world
 
 GI = 1 << 30
 CPUS = world(pool("cpu", ["c0", "c1", "c2"]), pool("gpu", ["g0"]), memory=16 * GI)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.devices.worlds import NODE, first_of, one, pool, world
 
 from allotment.devices.allocator import allocate
 from allotment.devices.claims import ClaimSpec, ExactRequest
@@ -23,6 +22,7 @@ from allotment.scheduling.local import (
     WaitReason,
     decide,
 )
+from tests.devices.worlds import NODE, first_of, one, pool, world
 
 NOW = 1000.0
 MEMORY = 10
