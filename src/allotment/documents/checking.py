@@ -7,6 +7,7 @@ A shape (`allotment.documents.shapes`) reads one value through a `Place`: it rec
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -16,6 +17,7 @@ from allotment.documents.scalars import described, read_plain, readings
 from allotment.errors import Finding, Severity
 
 LONGEST_SHOWN = 60
+CREDENTIALS = re.compile(r"//[^/@\s]*@")
 
 
 class RefusedError(Exception):
@@ -129,8 +131,8 @@ def quote_hint(text: str) -> str:
 
 
 def shown(text: str) -> str:
-    """A text from a file as a message shows it: in one line, and not too long."""
-    line = text.replace("\r", " ").replace("\n", " ")
+    """A text from a file as a message shows it: one line, not too long, no password of an address."""
+    line = CREDENTIALS.sub("//…@", text.replace("\r", " ").replace("\n", " "))
     return line if len(line) <= LONGEST_SHOWN else line[: LONGEST_SHOWN - 1] + "…"
 
 

@@ -1,0 +1,179 @@
+"""`allot check`: every finding about the files of a repository, at once, without running anything of them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from allotment.cli.rules import RULES
+from allotment.cli.shared import finding_line, output_option, repository_identity, world_options
+from allotment.cli.words import counted
+from allotment.errors import (
+    EXIT_FINE,
+    EXIT_REFUSED,
+    Finding,
+    Severity,
+    UsageError,
+    WorldError,
+    sorted_findings,
+)
+from allotment.needs import need_findings
+from allotment.platform.file import scan_platform
+from allotment.platform.find import FILE_NAME, FoundPlatform, look_for_platform
+from allotment.repository import Loaded, load_repository
+from allotment.repository.select import is_repository, selected_files
+
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was looked at, and what was found."""
+
+    findings: tuple[Finding, ...]
+    pipelines: int
+    campaigns: int
+    volumes: int
+    files: int
+    origin: str
+
+    def count(self, severity: Severity) -> int:
+        """How many findings are of this severity."""
+        return sum(finding.severity is severity for finding in self.findings)
+
+
+@click.command(short_help="Check pipelines, campaigns and the platform's file, offline.")
+@click.argument("names", nargs=-1, metavar="[NAME|FILE]...")
+@world_options
+@output_option("text", "json")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write to this file instead.")
+@click.option("--strict", is_flag=True, help="Exit 1 for warnings too.")
+def command(
+    names: tuple[str, ...],
+    repository: Path,
+    platform: Path | None,
+    team: str | None,
+    form: str,
+    out: Path | None,
+    *,
+    strict: bool,
+) -> int:
+    """Check pipelines, campaigns and the platform's file: every finding at once, with its place.
+
+    Without names the whole repository is checked. A campaign's pipeline is checked with it. Nothing is run,
+    nothing is fetched, and no step is imported.
+
+    Exits 0 when nothing is wrong (warnings are allowed, unless --strict), and 1 otherwise.
+    """
+    checked = check(repository, names, platform=platform, team=team)
+    _write({"text": _as_text, "json": _as_json}[form](checked), out)
+    failed = checked.count(Severity.ERROR) or (strict and checked.count(Severity.WARNING))
+    return EXIT_REFUSED if failed else EXIT_FINE
+
+
+def check(root: Path, names: Sequence[str], *, platform: Path | None, team: str | None) -> Checked:
+    """Look at the files that the names mean, or at all of them."""
+    only = selected_files(root, names) if names else None
+    if only is None and not is_repository(root):
+        raise UsageError(
+            "this folder is no repository: it has neither `pipelines/` nor `campaigns/`",
+            where=str(root.resolve()),
+            remedy="go to one, name one with -C, or write one with `allot init DIR`",
+        )
+    found = look_for_platform(root, option=platform, environ=os.environ)
+    if team is not None and not found.findings:
+        found.platform.team_for(repository_identity(root), team)
+    own = root / FILE_NAME
+    own_asked = own.exists() if only is None else own in only
+    loaded = load_repository(
+        root, found.platform, only=None if only is None else [path for path in only if path != own]
+    )
+    return _checked(loaded, found, own if own_asked and found.origin != str(own) else None)
+
+
+def _checked(loaded: Loaded, found: FoundPlatform, own: Path | None) -> Checked:
+    """Everything found, in one: files, their needs, the platform that holds, and the repository's own."""
+    pipelines, campaigns = loaded.repository.pipelines, loaded.repository.campaigns
+    findings = {*loaded.findings, *found.findings}
+    for pipeline in pipelines.values():
+        findings.update(need_findings(pipeline))
+    if own is not None:
+        findings.update(scan_platform(own, str(own))[1])
+    platform_files = (own is not None) + Path(found.origin).is_file()
+    return Checked(
+        findings=sorted_findings(findings),
+        pipelines=len(pipelines),
+        campaigns=len(campaigns),
+        volumes=sum(len(campaign.volumes) for campaign in campaigns.values()),
+        files=len(pipelines) + len(campaigns) + len(loaded.repository.broken) + platform_files,
+        origin=found.origin,
+    )
+
+
+def _as_text(checked: Checked) -> str:
+    """A line for each finding, and one that counts them."""
+    lines = [finding_line(finding) for finding in checked.findings]
+    return "\n".join([*lines, _closing_line(checked)])
+
+
+def _closing_line(checked: Checked) -> str:
+    read = (
+        f"{counted(checked.pipelines, 'pipeline')} and {counted(checked.campaigns, 'campaign')} are right "
+        f"({counted(checked.volumes, 'volume')})"
+    )
+    if not checked.findings:
+        return f"nothing wrong in {counted(checked.files, 'file')}: {read}"
+    by_severity = Counter(finding.severity for finding in checked.findings)
+    counts = ", ".join(
+        counted(by_severity[severity], severity) for severity in Severity if by_severity[severity]
+    )
+    return f"{counts} in {counted(checked.files, 'file')}; {read}"
+
+
+def _as_json(checked: Checked) -> str:
+    """The findings as data, with the meaning of every rule that they name."""
+    named = sorted({finding.rule for finding in checked.findings})
+    summary = {f"{severity}s": checked.count(severity) for severity in Severity}
+    value = {
+        "format_version": FORMAT_VERSION,
+        "platform": checked.origin,
+        "summary": {
+            **summary,
+            "files": checked.files,
+            "pipelines": checked.pipelines,
+            "campaigns": checked.campaigns,
+            "volumes": checked.volumes,
+        },
+        "findings": [_finding_as_data(finding) for finding in checked.findings],
+        "rules": {rule: RULES[rule] for rule in named},
+    }
+    return json.dumps(value, indent=2)
+
+
+def _finding_as_data(finding: Finding) -> dict[str, str | int]:
+    return {
+        "file": finding.position.file,
+        "line": finding.position.line,
+        "column": finding.position.column,
+        "severity": str(finding.severity),
+        "rule": finding.rule,
+        "message": finding.message,
+        "hint": finding.hint,
+    }
+
+
+def _write(text: str, out: Path | None) -> None:
+    """The text to the terminal, with its colours where it has any, or without them to a file."""
+    if out is None:
+        click.echo(text)
+        return
+    try:
+        out.write_text(click.unstyle(text) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise WorldError(f"the file cannot be written: {error.strerror}", where=str(out)) from None
