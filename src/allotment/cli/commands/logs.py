@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -10,10 +11,12 @@ from pathlib import Path
 import click
 
 from allotment.buckets.keys import RecipeKeys
+from allotment.buckets.opening import bucket_folder
 from allotment.cli.opened import Opened, open_repository
 from allotment.cli.shared import safe, world_options
 from allotment.errors import AllotmentError, UsageError, did_you_mean
-from allotment.running.attempts import Attempt, read_attempts
+from allotment.running.attempts import read_attempts
+from allotment.running.engine.control import newest_log, state_folder
 from allotment.running.engine.work import Work
 
 FOLLOW_SECONDS = 0.3
@@ -44,17 +47,7 @@ def command(
         repository, platform=platform, team=team, campaigns=[campaign] if campaign else []
     )
     work = _work_of(opened, names, volume)
-    attempts = read_attempts(
-        opened.bucket(), RecipeKeys(work.team, work.pipeline, work.recipe).volume(volume)
-    )
-    chosen = _chosen(attempts, attempt, volume)
-    path = Path(chosen.log) if chosen.log else None
-    if path is None or not path.exists():
-        where = f" on {chosen.host}" if chosen.host else ""
-        raise AllotmentError(
-            f"the log of attempt {chosen.number} of `{volume}` is not on this machine",
-            remedy=f"it was written{where}{f' to {path}' if path else ''}; only the newest runs are kept",
-        )
+    path = _log(opened, work, volume, attempt)
     click.echo(f"{path}", err=True)
     for line in _lines(path, follow=follow):
         sys.stdout.write(safe(line, keep="\n\t"))
@@ -76,16 +69,35 @@ def _work_of(opened: Opened, names: tuple[str, ...], volume: str) -> Work:
     raise UsageError(f"no campaign has a volume `{volume}`", remedy=did_you_mean(volume, ids))
 
 
-def _chosen(attempts: tuple[Attempt, ...], number: int | None, volume: str) -> Attempt:
+def _log(opened: Opened, work: Work, volume: str, number: int | None) -> Path:
+    """The log of an attempt; without a number the newest, of a worker that never began one too."""
+    newest = _newest_log(opened, work, volume)
+    if number is None and newest is not None:
+        return newest
+    attempts = read_attempts(
+        opened.bucket(), RecipeKeys(work.team, work.pipeline, work.recipe).volume(volume)
+    )
     if not attempts:
         raise AllotmentError(f"`{volume}` has not been started yet", remedy="allot run starts it")
-    if number is None:
-        return attempts[-1]
-    for attempt in attempts:
-        if attempt.number == number:
-            return attempt
-    numbers = ", ".join(str(attempt.number) for attempt in attempts)
-    raise UsageError(f"`{volume}` has no attempt {number}", remedy=f"there are: {numbers}")
+    chosen = attempts[-1:] if number is None else [one for one in attempts if one.number == number]
+    if not chosen:
+        numbers = ", ".join(str(attempt.number) for attempt in attempts)
+        raise UsageError(f"`{volume}` has no attempt {number}", remedy=f"there are: {numbers}")
+    path = Path(chosen[0].log)
+    if not chosen[0].log or not path.exists():
+        raise AllotmentError(
+            f"the log of attempt {chosen[0].number} of `{volume}` is not on this machine",
+            remedy=f"it was written on {chosen[0].host or 'another machine'}; only the newest runs are kept",
+        )
+    return path
+
+
+def _newest_log(opened: Opened, work: Work, volume: str) -> Path | None:
+    place = next(place for place, item in enumerate(work.volumes) if item.id == volume)
+    bucket = str(bucket_folder(opened.platform.bucket, opened.base))
+    return newest_log(
+        state_folder(os.environ), bucket, work.team, f"{work.campaign}-{place // work.pack}.log"
+    )
 
 
 def _lines(path: Path, *, follow: bool) -> Iterator[str]:

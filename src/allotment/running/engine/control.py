@@ -82,15 +82,21 @@ class Registration:
 
 def living_engines(state: Path) -> Iterator[EngineDescription]:
     """The engines of this user that live now, oldest first."""
-    found = []
+    found: list[EngineDescription] = []
     for description in (state / "engines").glob(f"*/{DESCRIPTION}"):
-        if _locked(description.with_name(LOCK)):
-            try:
-                fields = json.loads(description.read_text(encoding="utf-8"))
-                found.append(EngineDescription(**{**fields, "campaigns": tuple(fields["campaigns"])}))
-            except (OSError, ValueError, TypeError, KeyError):
-                continue
+        engine = _description(description) if _locked(description.with_name(LOCK)) else None
+        found += [engine] if engine is not None else []
     yield from sorted(found, key=lambda engine: (engine.started, engine.id))
+
+
+def newest_log(state: Path, bucket: str, team: str, name: str) -> Path | None:
+    """The newest log of this name, of this user's engines that ran this team's work into this bucket."""
+    found = sorted((state / "engines").glob(f"*/logs/{name}"), key=lambda log: log.parts[-3], reverse=True)
+    for log in found:
+        engine = _description(log.parent.with_name(DESCRIPTION))
+        if engine is not None and (engine.bucket, engine.team) == (bucket, team):
+            return log
+    return None
 
 
 def request_stop(state: Path, engine: EngineDescription, campaigns: Iterable[str]) -> None:
@@ -111,6 +117,14 @@ def forget_old_engines(state: Path, *, keep: int) -> None:
     for folder in folders[keep:]:
         if not _locked(folder / LOCK):
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _description(path: Path) -> EngineDescription | None:
+    try:
+        fields = json.loads(path.read_text(encoding="utf-8"))
+        return EngineDescription(**{**fields, "campaigns": tuple(fields["campaigns"])})
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
 
 
 def _locked(path: Path) -> bool:

@@ -44,35 +44,40 @@ def _again(indexes: Indexes, index: int, _: float) -> None:
 def ending_of(run: CampaignRun, worker: Worker) -> Ending:
     """What the end of this worker means."""
     code = worker.process.returncode
+    limits = run.work.limits
     if code == COMPLETE:
         return Ending(_untold(run, worker, "volume.completed"), _completed)
     if code == PERMANENT:
-        message = (
-            f"the worker gave up (exit code {code}) and did not say why; `allot logs` shows what it wrote"
+        message = f"the worker gave up (exit code {code}): {worker.last_words()}"
+        return Ending(
+            _untold(run, worker, "volume.failed", reason="worker-gave-up", message=message), _failed
         )
-        data = {"reason": "worker-gave-up", "message": message}
-        return Ending(_untold(run, worker, "volume.failed", **data), _failed)
     if code == RECLAIMED or code < 0:
         data = {"message": _how(worker, code)}
         events = tuple(("volume.reclaimed", volume, data) for volume in _open(run, worker))
-        return (
-            Ending(events, _again) if worker.begun or worker.asked_to_end else _never_began(run, worker, code)
-        )
+        if worker.begun or worker.asked_to_end is not None:
+            return Ending(events, _again)
+        return _never_began(run, worker, code, limits.reclaims)
     if worker.held:
         return Ending((), Indexes.held_elsewhere)
-    return Ending((), Indexes.failed_for_now) if worker.begun else _never_began(run, worker, code)
+    return (
+        Ending((), Indexes.failed_for_now)
+        if worker.begun
+        else _never_began(run, worker, code, limits.retries)
+    )
 
 
-def _never_began(run: CampaignRun, worker: Worker, code: int) -> Ending:
+def _never_began(run: CampaignRun, worker: Worker, code: int, most: int) -> Ending:
     run.never_began[worker.index] += 1
-    if run.never_began[worker.index] <= run.work.limits.retries:
+    times = run.never_began[worker.index]
+    if times <= most:
         return Ending((), Indexes.failed_for_now)
     message = (
-        f"its worker ended {run.never_began[worker.index]} times before it began, last {_how(worker, code)}"
+        f"its worker ended {times} times before it began, last {_how(worker, code)}: {worker.last_words()}"
     )
-    hint = "; `allot logs` shows what it wrote"
-    data = {"reason": "worker-never-began", "message": message + hint}
-    return Ending(_untold(run, worker, "volume.failed", **data), _failed)
+    return Ending(
+        _untold(run, worker, "volume.failed", reason="worker-never-began", message=message), _failed
+    )
 
 
 def _how(worker: Worker, code: int) -> str:

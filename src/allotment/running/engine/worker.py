@@ -34,6 +34,7 @@ THREAD_VARIABLES = (
     "TOKENIZERS_NUM_THREADS",
 )
 READ_SIZE = 1 << 16
+LAST_WORDS_BYTES = 4096
 
 
 @dataclass(slots=True)
@@ -47,6 +48,7 @@ class Worker:
     started: float
     process: subprocess.Popen[bytes]
     pipe: int
+    log: Path
     begun: bool = False
     held: bool = False
     asked_to_end: float | None = None
@@ -96,6 +98,16 @@ class Worker:
             return None
         self._signal(signal.SIGKILL, group=True)
         return self.process.wait()
+
+    def last_words(self) -> str:
+        """The last line of its log, or nothing."""
+        try:
+            with self.log.open("rb") as file:
+                file.seek(max(0, file.seek(0, os.SEEK_END) - LAST_WORDS_BYTES))
+                lines = file.read().decode("utf-8", errors="replace").splitlines()
+        except OSError:
+            return ""
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
     def close(self) -> None:
         """Let go of its pipe."""
@@ -153,7 +165,7 @@ def start_worker(
         os.close(writing)
         hold.close()
     volumes = tuple(volume.id for volume in assignment.pack(0))
-    return Worker(campaign, index, volumes, allocation, now, process, reading)
+    return Worker(campaign, index, volumes, allocation, now, process, reading, log)
 
 
 def worker_environment(own: Mapping[str, str], pipeline: Mapping[str, str], threads: int) -> dict[str, str]:

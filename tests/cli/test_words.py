@@ -1,0 +1,59 @@
+"""Phrases for counts, spans, rates and moments; and text from outside made harmless."""
+
+from __future__ import annotations
+
+import pytest
+
+from allotment.cli.shared import safe
+from allotment.cli.words import clock, counted, rate, span
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (-1.0, "0.0 s"),
+        (0.04, "0.0 s"),
+        (4.26, "4.3 s"),
+        (59.4, "59 s"),
+        (60, "1 min"),
+        (200, "3 min 20 s"),
+        (3600, "1 h"),
+        (18_720, "5 h 12 min"),
+        (273_600, "3 d 4 h"),
+    ],
+)
+def test_spans(seconds: float, words: str) -> None:
+    assert span(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("number", "words"), [(0, "0 pages"), (1, "1 page"), (2, "2 pages"), (1234, "1,234 pages")]
+)
+def test_counts(number: int, words: str) -> None:
+    assert counted(number, "page") == words
+
+
+@pytest.mark.parametrize(
+    ("pages", "words"), [(None, ""), (0.0, ""), (0.05, "3.0 pages/min"), (12.0, "12.0 pages/s")]
+)
+def test_rates(pages: float | None, words: str) -> None:
+    assert rate(pages) == words
+
+
+def test_a_moment_of_another_day_has_its_date() -> None:
+    assert len(clock(0.0, 0.0)) == len("00:00:00")
+    assert len(clock(0.0, 10 * 86_400)) == len("1970-01-01 00:00")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain åäö 日本", "plain åäö 日本"),
+        ("\x1b[2Jgone", "\\x1b[2Jgone"),
+        ("two\nlines", "two\\x0alines"),
+        ("left\u202eright", "left\\u202eright"),
+        ("\x9b31m", "\\x9b31m"),
+    ],
+)
+def test_text_from_outside_cannot_steer_the_terminal(text: str, shown: str) -> None:
+    assert safe(text) == shown
