@@ -7,7 +7,10 @@ lets it go on. ``uid=N`` as the last word makes it another user first.
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import itertools
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -46,25 +49,37 @@ def hand_down(ledger: Ledger) -> None:
 
 
 def compete(ledger: Ledger) -> None:
-    """Try two hundred times to be the only holder of some devices; leave a mark while it is."""
+    """Try two hundred times to hold some devices, and look each time whether nobody else does."""
     say("ready")
     sys.stdin.readline()
-    won = 0
-    for turn in range(200):
-        wanted = (DEVICES[:1], DEVICES[:2], DEVICES[1:])[turn % 3]
+    say("won", sum(alone_for_a_moment(ledger, turn) for turn in range(200)))
+
+
+def go_on(ledger: Ledger) -> None:
+    """The same, until killed."""
+    say("ready")
+    for turn in itertools.count(os.getpid()):
+        alone_for_a_moment(ledger, turn)
+
+
+def alone_for_a_moment(ledger: Ledger, turn: int) -> bool:
+    """Hold some devices, if they are free; fails when another process holds one of them too.
+
+    The proof is a socket's name, which the kernel gives to one process at a time and frees with its end. The
+    sockets are made first: an ending process closes its files in that order, and the locks must go last.
+    """
+    wanted = (DEVICES[:1], DEVICES[:2], DEVICES[1:])[turn % 3]
+    with contextlib.ExitStack() as stack:
+        proofs = [stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) for _ in wanted]
         try:
             with ledger.locked() as view:
                 held = view.take(wanted, Holder(os.getpid()))
         except DevicesTakenError:
-            continue
-        marks = [ledger.folder / f"mark-{device.device}" for device in wanted]
-        for mark in marks:
-            os.close(os.open(mark, os.O_CREAT | os.O_EXCL))  # fails when another process has it too
-        won += 1
-        for mark in marks:
-            mark.unlink()
-        held.close()
-    say("won", won)
+            return False
+        for proof, device in zip(proofs, wanted, strict=True):
+            proof.bind("\0" + hashlib.sha256(f"{ledger.folder} {device}".encode()).hexdigest())
+    held.close()
+    return True
 
 
 def look(ledger: Ledger) -> None:
@@ -78,7 +93,7 @@ def look(ledger: Ledger) -> None:
         say(type(error).__name__, error.what)
 
 
-WORDS = {"hold": hold, "hand-down": hand_down, "compete": compete, "look": look}
+WORDS = {"hold": hold, "hand-down": hand_down, "compete": compete, "go-on": go_on, "look": look}
 
 
 def main(words: Sequence[str]) -> None:

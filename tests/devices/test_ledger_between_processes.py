@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import select
 import signal
 import stat
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -97,6 +99,24 @@ def test_two_processes_never_hold_one_device_together(tmp_path: Path) -> None:
         assert [one.wait(SOME_SECONDS), two.wait(SOME_SECONDS)] == [0, 0]
     assert all(said.startswith("won ") and int(said.split()[1]) > 0 for said in won)
     assert Ledger(tmp_path).holders() == {}
+
+
+@pytest.mark.soak
+def test_processes_killed_at_random_instants_never_hold_one_device_together(tmp_path: Path) -> None:
+    chance = random.Random(2)
+    for _ in range(60):
+        with contextlib.ExitStack() as stack:
+            rivals = [stack.enter_context(started("go-on", tmp_path)) for _ in range(4)]
+            for rival in rivals:
+                assert line(rival) == "ready"
+            for rival in chance.sample(rivals, len(rivals)):
+                with pytest.raises(subprocess.TimeoutExpired):
+                    rival.wait(chance.uniform(0.001, 0.05))
+                rival.kill()
+                assert rival.wait(SOME_SECONDS) == -signal.SIGKILL
+        with Ledger(tmp_path).locked() as view:
+            assert view.taken() == {}
+            view.take(DEVICES, Holder()).close()
 
 
 @as_root

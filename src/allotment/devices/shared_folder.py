@@ -25,6 +25,7 @@ from allotment.errors import WorldError
 OPEN_TO_ALL = 0o1777
 READABLE_BY_ALL = 0o644
 _SAFELY = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | _SAFELY
 _WORDS = {
     errno.EACCES: "is closed to you",
     errno.EPERM: "is closed to you",
@@ -38,9 +39,12 @@ _WORDS = {
 def open_folder(path: Path, *, remedy: str) -> int:
     """The folder, opened; it is made, for everybody, when there is none. WorldError when that fails."""
     try:
-        with suppress(FileExistsError):
-            _make(path)
-        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | _SAFELY)
+        try:
+            folder = os.open(path, _FOLDER)
+        except FileNotFoundError:
+            with suppress(FileExistsError):
+                _make(path)
+            folder = os.open(path, _FOLDER)
     except OSError as error:
         raise _unusable(path, error, remedy) from None
     if not os.access(".", os.R_OK | os.W_OK | os.X_OK, dir_fd=folder):
