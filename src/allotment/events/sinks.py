@@ -90,6 +90,10 @@ class PipeSink:
         self._waiting += event.to_line().encode(errors="replace") + b"\n"
         self.flush()
 
+    def break_line(self) -> None:
+        """End a line that another writer, who has died, may have left unfinished."""
+        self._waiting += b"\n"
+
     def flush(self) -> None:
         """Write as much of what waits as the pipe takes now."""
         while self._waiting and not self._broken:

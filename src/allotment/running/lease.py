@@ -8,6 +8,7 @@ one who does not has lost the volume and must write nothing more.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -108,6 +109,14 @@ def take_lease(
             continue
         return lease
     return held
+
+
+def release_of(bucket: PatientBucket, keys: VolumeKeys, holder: str, *, clock: Callable[[], float]) -> None:
+    """Release the volume on behalf of a holder that has died, if it is still theirs."""
+    number, current = newest_lease(bucket, keys)
+    if current is not None and current.holder.id == holder:
+        with contextlib.suppress(LeaseLostError):
+            Lease(bucket, keys, current.holder, clock, number).release()
 
 
 def newest_lease(bucket: PatientBucket, keys: VolumeKeys) -> tuple[int, Held | None]:

@@ -1,0 +1,101 @@
+"""What is said of an attempt whose worker could not say it: it hung, it crashed, it ran out of memory.
+
+Left alone, such an attempt would count as reclaimed and be repeated for a long time. The supervisor knows
+better, and writes the end: a failure, with the page that was in flight, which later attempts take last and
+the last one leaves out. Runs in the supervisor when nothing else is left to do.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from allotment.buckets.keys import RecipeKeys, VolumeKeys
+from allotment.buckets.once import Patience, PatientBucket
+from allotment.buckets.opening import open_bucket
+from allotment.errors import AllotmentError
+from allotment.events.event import Event
+from allotment.events.sinks import PipeSink
+from allotment.running.assignment import Assignment
+from allotment.running.attempts import end_attempt
+from allotment.running.endings import EXIT_FAILED, EXIT_PERMANENT, Ended, VolumeFailedError
+from allotment.running.lease import release_of
+from allotment.running.page import page_name
+from allotment.running.supervisor import Death
+
+PATIENCE = Patience(tries=3)
+
+
+def close_attempt(
+    assignment: Assignment, about: Mapping[str, Any], death: Death, how: str, page: int | None
+) -> int:
+    """Write how the attempt under way ended, and say so; returns the exit code."""
+    why = _why(assignment, death, how, page)
+    last = bool(about["last"])
+    if last:
+        why = VolumeFailedError(why.reason, f"{why.message}; this was the last attempt that is allowed")
+    keys = RecipeKeys(assignment.team, assignment.pipeline, assignment.recipe).volume(str(about["volume"]))
+    try:
+        _write(assignment, keys, about, why, page)
+    except (AllotmentError, VolumeFailedError) as error:
+        print(f"how the attempt ended could not be written: {error}", flush=True)  # noqa: T201 - it is the log
+    print(f"volume {keys.volume} failed{'' if last else ' for now'}: {why.message}", flush=True)  # noqa: T201
+    if assignment.worker.events_fd is not None:
+        _emit(assignment, about, why, permanent=last)
+    several = any(len(pack) > 1 for pack in assignment.indexes)
+    return EXIT_PERMANENT if last and not several else EXIT_FAILED
+
+
+def _write(
+    assignment: Assignment,
+    keys: VolumeKeys,
+    about: Mapping[str, Any],
+    why: VolumeFailedError,
+    page: int | None,
+) -> None:
+    bucket = PatientBucket(
+        open_bucket(assignment.bucket, Path(assignment.root)), sleep=time.sleep, patience=PATIENCE
+    )
+    end_attempt(
+        bucket,
+        keys,
+        int(about["attempt"]),
+        Ended.PERMANENT if about["last"] else Ended.FAILED,
+        reason=why.reason,
+        message=why.message,
+        stuck=None if page is None else page_name(page),
+        measured={"at": time.time(), "attempt": about["attempt"], "started": about["at"]},
+    )
+    release_of(bucket, keys, str(about["holder"]), clock=time.time)
+
+
+def _why(assignment: Assignment, death: Death, how: str, page: int | None) -> VolumeFailedError:
+    limits = assignment.limits
+    at = "" if page is None else f" on page {page_name(page)}"
+    words = {
+        Death.STUCK: f"a step hung{at}, longer than {limits.page_seconds or 0:g} s, and could not be stopped",
+        Death.OVERDUE: f"its worker took longer than {limits.max_seconds or 0:g} s and hung{at}",
+        Death.CRASHED: f"its worker crashed{at}: {how}",
+        Death.OUT_OF_MEMORY: f"its worker was killed for want of memory{at}",
+    }
+    return VolumeFailedError(str(death), words[death])
+
+
+def _emit(
+    assignment: Assignment, about: Mapping[str, Any], why: VolumeFailedError, *, permanent: bool
+) -> None:
+    data = {"reason": why.reason, "message": why.message, "attempt": about["attempt"]}
+    event = Event(
+        "volume.failed" if permanent else "volume.retrying",
+        time.time(),
+        assignment.team,
+        assignment.campaign,
+        str(about["volume"]),
+        None,
+        data,
+    )
+    sink = PipeSink(assignment.worker.events_fd or 0)
+    sink.break_line()
+    sink.emit(event)

@@ -1,0 +1,110 @@
+"""Processes below a worker, as Linux shows them: who is there, whose they are, and how to end them.
+
+Sources: prctl(2) (``PR_SET_PDEATHSIG``, ``PR_SET_CHILD_SUBREAPER``), proc(5) (``/proc/<pid>/stat``). A child
+subreaper becomes the parent of every orphan below it, so that nothing below a worker can slip away by forking
+twice. Nothing large is imported here: the guardian and the supervisor live on it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+
+
+class Process(NamedTuple):
+    """One process: zombies have the state ``Z``."""
+
+    pid: int
+    parent: int
+    group: int
+    state: str
+
+
+def die_with_parent(parent: int) -> None:
+    """Have this process killed when the thread that started it ends; at once if ``parent`` is gone."""
+    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every process below this one whose own parent ends."""
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def end_group(group: int) -> None:
+    """Kill every process of a process group."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
+
+
+def end_all(
+    wanted: Callable[[Process], bool], *, pauses: Iterator[float], sleep: Callable[[float], object]
+) -> bool:
+    """Kill every process that is wanted, and those that become so, until none is left or the pauses are over.
+
+    Zombies that are children of this process are reaped on the way; others are as good as gone. Returns
+    whether none is left.
+    """
+    for pause in pauses:
+        found = [process for process in processes() if wanted(process)]
+        if not any(_end(process) for process in found):
+            return True
+        sleep(pause)
+    return False
+
+
+def _end(process: Process) -> bool:
+    """Kill one process; returns whether it may still be there."""
+    if process.state in {"Z", "X"}:
+        with contextlib.suppress(ChildProcessError):
+            return os.waitpid(process.pid, os.WNOHANG)[0] == process.pid
+        return False
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(process.pid, signal.SIGKILL)
+    return True
+
+
+def has_mark(pid: int, mark: bytes) -> bool:
+    """Whether a process was started with this entry in its environment."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123 - pathlib is not needed in the guardian
+            return mark in file.read().split(b"\0")
+    except OSError:
+        return False
+
+
+def processes() -> Iterator[Process]:
+    """Every process that can be seen."""
+    try:
+        names = os.listdir("/proc")  # noqa: PTH208 - as above
+    except OSError:
+        return
+    for name in names:
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - as above
+                fields = file.read().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if len(fields) > 2:
+            yield Process(int(name), int(fields[1]), int(fields[2]), fields[0])
+
+
+def _prctl(option: int, value: int) -> None:
+    """Ask the kernel, where it is Linux; elsewhere the guardian's pipe alone has to do."""
+    if sys.platform != "linux":
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"prctl({option}): {os.strerror(number)}")

@@ -1,0 +1,1 @@
+"""Where a volume's pages come from: one module a kind of source."""

@@ -1,0 +1,55 @@
+"""What a source of pages is: a list that is known at once, and bytes that are fetched when wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from allotment.running.endings import PermanentFailureError
+
+
+@dataclass(frozen=True, slots=True)
+class PageRef:
+    """One page before it is fetched: its place in the volume, the name of its source, the file's size."""
+
+    number: int
+    name: str
+    source: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A page's bytes, what they are, and their digest."""
+
+    data: bytes = field(repr=False)
+    media_type: str
+    sha256: str
+
+
+class Source(Protocol):
+    """The pages of one volume. `fetch` may be called from several threads at once."""
+
+    @property
+    def pages(self) -> Sequence[PageRef]:
+        """Every page, in order, numbered from 1."""
+
+    def fetch(self, page: PageRef) -> Fetched:
+        """The page's bytes; raises `PageRefused` for good, anything else for now."""
+
+    def digest(self, page: PageRef) -> str:
+        """The digest of what the page was to be made of, when it could not be fetched."""
+
+
+def open_source(source: Mapping[str, Any], root: Path, *, max_pixels: int) -> Source:
+    """The source that an assignment names; raises `PermanentFailureError` when it can never be opened."""
+    from allotment.running.sources.folder import open_folder
+
+    if list(source) == ["folder"] and isinstance(source["folder"], str):
+        return open_folder(root, source["folder"], max_pixels=max_pixels)
+    kinds = ", ".join(sorted(source)) or "nothing"
+    raise PermanentFailureError(
+        "source-unknown", f"this version reads pages from a `folder`, and the volume names {kinds}"
+    )

@@ -1,0 +1,132 @@
+"""The working process: an assignment's pack of volumes, one after another, with the steps loaded once.
+
+All of a pack are tried whatever becomes of the others. The process ends with the code that asks for the
+most: told to end, then a failure that another start may mend, then one that none will.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import sys
+import time
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+
+from allotment.buckets.event_log import BucketSink
+from allotment.buckets.opening import open_bucket
+from allotment.errors import AllotmentError
+from allotment.events.sinks import PipeSink, Sink
+from allotment.running.assignment import Assignment, VolumeSpec
+from allotment.running.attempting import one_line
+from allotment.running.board import Board
+from allotment.running.endings import (
+    EXIT_COMPLETE,
+    EXIT_FAILED,
+    EXIT_PERMANENT,
+    EXIT_TERMINATED,
+    DeadlinePassed,
+    Stopped,
+)
+from allotment.running.holder import this_process
+from allotment.running.interrupts import SignalInterrupts
+from allotment.running.renewing import renewed
+from allotment.running.sources.source import open_source
+from allotment.running.steps import StepContext
+from allotment.running.steps.loading import load_steps
+from allotment.running.steps_once import StepsOnce
+from allotment.running.surroundings import Surroundings
+from allotment.running.volume import VolumeRun
+
+GRAVITY = (EXIT_COMPLETE, EXIT_PERMANENT, EXIT_FAILED, EXIT_TERMINATED)
+
+log = logging.getLogger(__name__)
+
+
+def work(
+    assignment: Assignment, pack: tuple[VolumeSpec, ...], board: Board, workdir: Path, deadline: float | None
+) -> int:
+    """Work on a pack in this process; returns the exit code."""
+    limits = assignment.limits
+    interrupts = SignalInterrupts(
+        page_seconds=limits.page_seconds, grace_seconds=limits.grace_seconds, deadline=deadline, board=board
+    )
+    interrupts.install()
+    try:
+        return _work(assignment, pack, board, workdir, interrupts)
+    except Stopped:
+        return EXIT_TERMINATED
+    except DeadlinePassed:
+        log.warning("the worker's own deadline has passed")
+        return EXIT_FAILED
+    except AllotmentError as error:
+        log.warning("this worker cannot work: %s", one_line(error))
+        return EXIT_FAILED
+    finally:
+        interrupts.close()
+
+
+def run_pack(around: Surroundings, volumes: Iterable[VolumeSpec]) -> int:
+    """Each volume in turn; returns the gravest of their exit codes."""
+    codes = [EXIT_COMPLETE]
+    for volume in volumes:
+        try:
+            around.interrupts.check()
+        except Stopped:
+            codes.append(EXIT_TERMINATED)
+            break
+        except DeadlinePassed:
+            log.warning("volume %s and those after it are not begun: the deadline has passed", volume.id)
+            codes.append(EXIT_FAILED)
+            break
+        codes.append(VolumeRun(around, volume).run().code)
+        around.sink.flush()
+        if codes[-1] == EXIT_TERMINATED:
+            break
+    return max(codes, key=GRAVITY.index)
+
+
+def _work(
+    assignment: Assignment,
+    pack: tuple[VolumeSpec, ...],
+    board: Board,
+    workdir: Path,
+    interrupts: SignalInterrupts,
+) -> int:
+    root = Path(assignment.root)
+    os.chdir(root)
+    sys.path.insert(0, str(root))
+    bucket = open_bucket(assignment.bucket, root)
+    worker, limits = assignment.worker, assignment.limits
+    holder = this_process(secrets.token_hex(8))
+    context = StepContext(
+        threads=worker.threads,
+        devices=worker.devices,
+        workdir=workdir,
+        max_pixels=limits.max_pixels,
+        page_seconds=limits.page_seconds,
+    )
+    sink: Sink
+    if worker.events_fd is not None:
+        sink = PipeSink(worker.events_fd)
+    else:
+        sink = BucketSink(bucket, assignment.team, assignment.campaign, f"worker-{holder.id}", time.time)
+    around = Surroundings(
+        assignment=assignment,
+        bucket=bucket,
+        steps=StepsOnce(partial(load_steps, assignment.steps, context), time.monotonic),
+        open_source=partial(open_source, root=root, max_pixels=limits.max_pixels),
+        holder=holder,
+        sink=sink,
+        clock=time.time,
+        monotonic=time.monotonic,
+        interrupts=interrupts,
+        keep_renewed=renewed,
+        notice=board,
+    )
+    try:
+        return run_pack(around, pack)
+    finally:
+        sink.flush()

@@ -1,0 +1,89 @@
+"""The process that does the work, from its fork to its end: its place, its limits, its log, the pages.
+
+It leads a process group of its own, dies with its supervisor, and announces the exit code that it means
+before it ends; an end that was not announced is no end of its own.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+from allotment.running.assignment import Assignment, VolumeSpec
+from allotment.running.board import Board
+from allotment.running.endings import EXIT_FAILED
+from allotment.running.guardian import MARK
+from allotment.running.limits import set_limits
+from allotment.running.processes import die_with_parent
+
+
+def begin_process(
+    assignment: Assignment,
+    pack: tuple[VolumeSpec, ...],
+    board: Board,
+    *,
+    workdir: str,
+    deadline: float | None,
+    mark: str,
+    supervisor: int,
+) -> NoReturn:
+    """Do the work in this freshly forked process, and end it."""
+
+    def do() -> int:
+        os.setpgid(0, 0)
+        die_with_parent(supervisor)
+        os.environ[MARK] = mark
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.close(nothing)
+        faulthandler.enable()
+        faulthandler.register(signal.SIGUSR1)
+        _log_lines()
+        for complaint in set_limits(assignment.worker):
+            logging.getLogger(__name__).warning("%s", complaint)
+        from allotment.running.worker import work
+
+        return work(assignment, pack, board, Path(workdir), deadline)
+
+    _end_with(do, board)
+
+
+def _end_with(do: Callable[[], int], board: Board) -> NoReturn:
+    """Run to the announced end; threads that still hang, and handlers of foreign code, do not hold it up."""
+    code = EXIT_FAILED
+    try:
+        code = do()
+    except BaseException:
+        logging.getLogger(__name__).exception("the worker failed")
+    finally:
+        board.announce(code)
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except (OSError, ValueError):
+                continue
+        os._exit(code)
+
+
+class _Lines(logging.Formatter):
+    """One line for one message, whatever is in it; a traceback keeps its lines."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name that logging calls
+        """The message with its line breaks shown."""
+        record.message = record.message.replace("\r", "\\r").replace("\n", "\\n")
+        record.levelname = record.levelname.lower()
+        return super().formatMessage(record)
+
+
+def _log_lines() -> None:
+    """Log as plain lines with the time: our own from `info` on, those of libraries from `warning` on."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Lines("%(asctime)s %(levelname)s %(message)s", "%Y-%m-%d %H:%M:%S"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    logging.getLogger("allotment").setLevel(logging.INFO)
