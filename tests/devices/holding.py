@@ -10,9 +10,11 @@ import contextlib
 import hashlib
 import itertools
 import os
+import select
 import socket
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -49,10 +51,18 @@ def hand_down(ledger: Ledger) -> None:
 
 
 def compete(ledger: Ledger) -> None:
-    """Try two hundred times to hold some devices, and look each time whether nobody else does."""
+    """Hold devices and come too late for them, time and again; say when that was often enough."""
     say("ready")
     sys.stdin.readline()
-    say("won", sum(alone_for_a_moment(ledger, turn) for turn in range(200)))
+    times = Counter[bool]()
+    said = False
+    for turn in itertools.count():
+        times[alone_for_a_moment(ledger, turn)] += 1
+        if not said and times[True] >= 200 and times[False] >= 20:
+            said = True
+            say("often enough")
+        if select.select([sys.stdin], [], [], 0)[0]:
+            return
 
 
 def go_on(ledger: Ledger) -> None:
@@ -78,6 +88,9 @@ def alone_for_a_moment(ledger: Ledger, turn: int) -> bool:
             return False
         for proof, device in zip(proofs, wanted, strict=True):
             proof.bind("\0" + hashlib.sha256(f"{ledger.folder} {device}".encode()).hexdigest())
+        for _ in range(3):  # meanwhile the others try as well
+            holders = ledger.holders()
+            assert [holders[device].pid for device in wanted] == [os.getpid()] * len(wanted)
     held.close()
     return True
 

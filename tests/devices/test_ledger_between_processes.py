@@ -92,12 +92,11 @@ def test_a_child_that_inherits_the_device_keeps_it_after_its_parent_died(tmp_pat
 
 def test_two_processes_never_hold_one_device_together(tmp_path: Path) -> None:
     with started("compete", tmp_path) as one, started("compete", tmp_path) as two:
-        assert [line(one), line(two)] == ["ready", "ready"]
-        tell(one)
-        tell(two)
-        won = [line(process) for process in (one, two)]
+        for step in ("ready", "often enough"):
+            assert [line(one), line(two)] == [step, step]
+            tell(one)
+            tell(two)
         assert [one.wait(SOME_SECONDS), two.wait(SOME_SECONDS)] == [0, 0]
-    assert all(said.startswith("won ") and int(said.split()[1]) > 0 for said in won)
     assert Ledger(tmp_path).holders() == {}
 
 
