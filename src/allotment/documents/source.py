@@ -70,16 +70,28 @@ def source_of(data: bytes, name: str, limits: Limits) -> Source:
     return source
 
 
+class _NotAFileError(Exception):
+    """What was opened is a folder, a pipe or a device."""
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a regular file; anything else is closed again, and a pipe without a writer is not waited for."""
+    descriptor = os.open(path, flags | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise _NotAFileError
+    return descriptor
+
+
 def _read_bytes(path: Path, name: str, limits: Limits) -> bytes:
     """The bytes of a regular file, at most one more than the limit; never waits on a pipe."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise _refused(
-                    Position(name), "not-a-file", "this is no regular file", "put a YAML file in its place"
-                )
+        with open(path, "rb", opener=_open_at_once) as file:
             return file.read(limits.bytes + 1)
+    except _NotAFileError:
+        raise _refused(
+            Position(name), "not-a-file", "this is no regular file", "put a YAML file in its place"
+        ) from None
     except OSError as error:
         reason = (error.strerror or type(error).__name__).lower()
         raise _refused(
