@@ -148,7 +148,7 @@ def _decoding(beginning: bytes) -> Iterator[Any]:
     warnings.filterwarnings("ignore", module=r"PIL\.")
     try:
         yield Image
-    except (PageRefused, TimeoutError):
+    except TimeoutError:
         raise
     except UnidentifiedImageError as error:
         raise PageRefused(_not_an_image(beginning)) from error

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from allotment.running.steps import Page, PageRefused, Step, StepContext, StepSettingsError
-from allotment.running.steps.command import CommandError, create, end_marked
+from allotment.running.steps.command import CommandError, create
 from allotment.running.steps.command_settings import read_settings
 
 PAGE = Page("v", 7, "0007", "skannad sida.png", b"pixels", "image/png")
@@ -246,10 +246,6 @@ def test_the_program_is_in_the_workers_process_group(tmp_path: Path) -> None:
     assert int(step(python(code), tmp_path)(PAGE, {})["group"]) == os.getpgid(0)
 
 
-def test_a_mark_that_nobody_carries_ends_nobody() -> None:
-    end_marked("no such mark")
-
-
 # ---- settings ----------------------------------------------------------------------------------------------
 
 GOOD = ["cat", "{page}", "{out}"]
@@ -270,6 +266,7 @@ GOOD = ["cat", "{page}", "{out}"]
         ({"run": GOOD, "outs": []}, "no setting `outs`; did you mean `outputs`"),
         ({"run": GOOD, "env": ["A=1"]}, "`env` is a mapping"),
         ({"run": GOOD, "env": {"A-B": "1"}}, "`env` has 'A-B', which cannot name a variable"),
+        ({"run": GOOD, "env": {"ALLOT_WORKER": "1"}}, "`env` has ALLOT_WORKER; names that begin with ALLOT_"),
         ({"run": GOOD, "env": {"A": None}}, "`env` has None for A, which is no text"),
         ({"run": GOOD, "env": {"A": True}}, "`env` has True for A"),
         ({"run": GOOD, "outputs": "txt"}, "`outputs` is a list of file names"),

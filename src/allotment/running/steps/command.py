@@ -21,11 +21,13 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
+from allotment.running.processes import end_all, has_mark
 from allotment.running.steps import Page, PageRefused, Step, StepContext, StepSettingsError
 from allotment.running.steps.command_settings import OUTPUT_NAME, Settings, read_settings
 
@@ -33,7 +35,8 @@ SUFFIXES = {"image/png": ".png", "image/jpeg": ".jpg", "image/tiff": ".tif", "ap
 MARK = "ALLOT_STEP_PROCESS"
 LAST_BYTES = 2_000  # of standard error, in the message of a failure
 LOGGED_BYTES = 1_000_000  # of standard error, per page, in the worker's log
-ROUNDS = 50  # of looking for processes that were left running
+ROUNDS = 500  # of looking for processes that were left running
+PAUSE_SECONDS = 0.001
 
 _count = itertools.count(1)
 
@@ -118,7 +121,7 @@ class CommandStep:
                 if process is not None:
                     process.kill()
                     process.wait()
-                end_marked(mark)
+                _end_carriers(f"{MARK}={mark}".encode())
 
     @contextlib.contextmanager
     def _standard_output(self, out: Path) -> Iterator[IO[bytes] | int]:
@@ -153,31 +156,10 @@ class CommandStep:
         return {name: found[name] for name in sorted(wanted)}
 
 
-def end_marked(mark: str) -> None:
-    """End every process of this user that carries the mark, and those that they start meanwhile."""
-    wanted = f"{MARK}={mark}".encode()
-    for _ in range(ROUNDS):
-        left = [pid for pid in _processes() if wanted in _environment(pid)]
-        if not left:
-            return
-        for pid in left:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-
-
-def _processes() -> list[int]:
-    try:
-        return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-    except OSError:  # no /proc: the worker's process group has to do
-        return []
-
-
-def _environment(pid: int) -> list[bytes]:
-    """What a process has in its environment; nothing for one that is gone or another user's."""
-    try:
-        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    except OSError:
-        return []
+def _end_carriers(mark: bytes) -> None:
+    """End every process that was started with the mark, and those that they start meanwhile."""
+    pauses = itertools.repeat(PAUSE_SECONDS, ROUNDS)
+    end_all(lambda process: has_mark(process.pid, mark), pauses=pauses, sleep=time.sleep)
 
 
 def _filled(argument: str, words: Mapping[str, str]) -> str:

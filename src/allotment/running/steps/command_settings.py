@@ -11,6 +11,7 @@ from allotment.errors import did_you_mean
 from allotment.running.steps import StepSettingsError
 
 OUTPUT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+OURS = "ALLOT_"
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -82,6 +83,8 @@ def _env(value: object) -> dict[str, str]:
     for name, content in value.items():
         if not isinstance(name, str) or not VARIABLE_NAME.fullmatch(name):
             raise StepSettingsError(f"`env` has {name!r}, which cannot name a variable")
+        if name.startswith(OURS):
+            raise StepSettingsError(f"`env` has {name}; names that begin with {OURS} are Allotment's own")
         if isinstance(content, bool) or not isinstance(content, str | int | float) or "\0" in str(content):
             raise StepSettingsError(f"`env` has {content!r} for {name}, which is no text: put it in quotes")
         env[name] = str(content)
