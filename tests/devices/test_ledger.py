@@ -14,23 +14,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from allotment.devices.holders import LONGEST, Holder, read_holder
-from allotment.devices.ledger import DevicesTakenError, Ledger, default_folder, lock_name, lock_of
+from allotment.devices.ledger import DevicesTakenError, Ledger, default_folder
+from allotment.devices.lock_names import LockNames
 from allotment.devices.shared_folder import user_name
 from allotment.devices.slices import DeviceId
 from allotment.errors import EXIT_WORLD, WorldError
 
 A, B, C = (DeviceId("cpu.allotment", "node-1", f"cpu-{place}") for place in range(3))
+NAMES = LockNames("node-1")
 ME = user_name(os.geteuid())
 WHO = Holder(pid=12, user=ME, campaign="letters", volume="R1", memory_bytes=100, since=1.5)
 
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Ledger:
-    return Ledger(tmp_path / "ledger")
+    return Ledger(tmp_path / "ledger", node="node-1")
 
 
 def own_lock(ledger: Ledger, device: DeviceId) -> Path:
-    return ledger.folder / lock_name(device, os.geteuid())
+    return ledger.folder / NAMES.name_of(device, os.geteuid())
 
 
 def open_files() -> int:
@@ -176,9 +178,9 @@ def test_what_is_no_lock_file_is_passed_over(ledger: Ledger) -> None:
         view.take([A], WHO).close()
     (ledger.folder / "notes.txt").write_text("mine")
     (ledger.folder / "a~b~c@me.lock").write_text("")
-    (ledger.folder / lock_name(A, 7)).symlink_to("/etc/passwd")
-    (ledger.folder / lock_name(B, 7)).mkdir()
-    os.mkfifo(ledger.folder / lock_name(C, 7))
+    (ledger.folder / NAMES.name_of(A, 7)).symlink_to("/etc/passwd")
+    (ledger.folder / NAMES.name_of(B, 7)).mkdir()
+    os.mkfifo(ledger.folder / NAMES.name_of(C, 7))
     assert ledger.holders() == {}
 
 
@@ -211,9 +213,9 @@ def test_nothing_is_written_where_our_lock_file_should_be(ledger: Ledger, spoil:
 
 def test_a_new_file_that_was_left_half_made_does_no_harm(ledger: Ledger) -> None:
     with ledger.locked() as view:
-        (ledger.folder / f".{lock_name(A, os.geteuid())}.new").write_text("left")
+        (ledger.folder / f".{NAMES.name_of(A, os.geteuid())}.new").write_text("left")
         view.take([A], WHO).close()
-    assert [path.name for path in ledger.folder.iterdir()] == [lock_name(A, os.geteuid())]
+    assert [path.name for path in ledger.folder.iterdir()] == [NAMES.name_of(A, os.geteuid())]
 
 
 class Time:
@@ -233,7 +235,7 @@ class Time:
 
 def test_a_ledger_that_stays_locked_is_one_clear_error(ledger: Ledger) -> None:
     time = Time()
-    waiting = Ledger(ledger.folder, wait_seconds=10, clock=time, sleep=time.sleep)
+    waiting = Ledger(ledger.folder, node="node-1", wait_seconds=10, clock=time, sleep=time.sleep)
     with ledger.locked():
         with pytest.raises(WorldError, match="kept the folder locked for 10 s") as raised, waiting.locked():
             pytest.fail("locked twice")
@@ -254,7 +256,7 @@ def test_a_folder_that_was_removed_while_we_waited_is_opened_anew(ledger: Ledger
         os.close(old)
 
     time = Time(replaced)
-    with Ledger(ledger.folder, clock=time, sleep=time.sleep).locked() as view:
+    with Ledger(ledger.folder, node="node-1", clock=time, sleep=time.sleep).locked() as view:
         hold = view.take([A], WHO)
     assert own_lock(ledger, A).exists()
     assert set(ledger.holders()) == {A}
@@ -288,15 +290,26 @@ def test_a_lock_file_is_named_for_its_device_and_user(
     driver: str, pool: list[str], device: str, uid: int
 ) -> None:
     given_id = DeviceId(driver, "/".join(pool), device)
-    name = lock_name(given_id, uid)
+    name = NAMES.name_of(given_id, uid)
     assert "/" not in name
-    assert lock_of(name) == (given_id, uid)
+    assert NAMES.read(name) == (given_id, uid)
+
+
+def test_a_machine_under_another_host_name_is_still_the_same(ledger: Ledger) -> None:
+    renamed = Ledger(ledger.folder, node="somewhere.else")
+    elsewhere = DeviceId("cpu.allotment", "node-2", "cpu-0")
+    with ledger.locked() as view:
+        hold = view.take([A, elsewhere], WHO)
+    assert set(renamed.holders()) == {A._replace(pool="somewhere.else"), elsewhere}
+    with renamed.locked() as view, pytest.raises(DevicesTakenError):
+        view.take([A._replace(pool="somewhere.else")], WHO)
+    hold.close()
 
 
 @pytest.mark.parametrize("part", ["", "..~", "a~b", "a@b", "a+b", "a b", "å", "a\n"])
 def test_what_cannot_be_a_device_has_no_lock_file(part: str) -> None:
     with pytest.raises(ValueError, match="is no device"):
-        lock_name(DeviceId("d", part, "c"), 0)
+        NAMES.name_of(DeviceId("d", part, "c"), 0)
 
 
 @given(st.binary(max_size=300) | st.text(max_size=100).map(lambda text: json.dumps(text).encode()))

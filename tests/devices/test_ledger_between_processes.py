@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from allotment.devices.ledger import DevicesTakenError, Holder, Ledger, lock_name
+from allotment.devices.ledger import DevicesTakenError, Holder, Ledger
+from allotment.devices.lock_names import LockNames
 from tests.devices.holding import DEVICES, line, started, tell
 
 FIRST = DEVICES[0]
@@ -123,7 +124,7 @@ def test_two_users_share_the_ledger_whatever_their_umask(shared: Path) -> None:
     with started("hold", shared, uid=64001) as one:
         assert line(one).startswith("held")
         assert stat.S_IMODE(shared.stat().st_mode) == 0o1777
-        assert stat.S_IMODE((shared / lock_name(FIRST, 64001)).stat().st_mode) == 0o644
+        assert stat.S_IMODE((shared / LockNames("").name_of(FIRST, 64001)).stat().st_mode) == 0o644
         with started("look", shared, uid=64002) as two:
             assert line(two) == f"sees {FIRST}=64001"
             assert line(two) == f"DevicesTakenError already in use: {FIRST}"
@@ -145,6 +146,6 @@ def test_a_ledger_that_is_closed_to_a_user_is_one_clear_error(shared: Path) -> N
 def test_a_lock_file_that_is_closed_to_a_user_counts_as_held(shared: Path) -> None:
     with Ledger(shared).locked() as view:
         view.take(DEVICES[:1], Holder()).close()
-    (shared / lock_name(FIRST, 0)).chmod(0o600)
+    (shared / LockNames("").name_of(FIRST, 0)).chmod(0o600)
     with started("look", shared, uid=64001) as other:
         assert line(other) == f"sees {FIRST}=root"

@@ -14,7 +14,8 @@ from allotment.devices.claims import Allocation
 from allotment.devices.classes import CPU_CLASS, GPU_CLASS
 from allotment.devices.kernel_files import parse_list
 from allotment.devices.limits import slice_problems
-from allotment.devices.machine import node_name, this_machine
+from allotment.devices.machine import this_machine
+from allotment.devices.nodes import node_name
 from allotment.devices.world import World
 from tests.devices.machines import CPU, NODE, meminfo, server, topology, write
 from tests.devices.worlds import one

@@ -6,9 +6,8 @@ however, a device is taken exactly as long as somebody who uses it is alive. Not
 and nothing on disk can be stale: what a file says about its holder counts only while the lock is held. To
 take devices, the whole ledger is locked for a moment, around reading, deciding and taking.
 
-Each user has lock files of their own (``driver~pool~device@uid.lock``), for others to read. A login manager
-that clears a user's shared memory at logout (systemd's ``RemoveIPC``) thus removes no lock that somebody
-else holds.
+Each user has lock files of their own, for others to read (``lock_names``). A login manager that clears a
+user's shared memory at logout (systemd's ``RemoveIPC``) thus removes no lock that somebody else holds.
 
 The ledger is an agreement between those who use it and no wall between people: whoever wants to can use a
 device without asking, or lock the ledger for others. It covers one machine, or one container's
@@ -29,22 +28,14 @@ from types import TracebackType
 from typing import Self
 
 from allotment.devices.holders import LONGEST, Holder, read_holder, write_holder
+from allotment.devices.lock_names import LockNames
+from allotment.devices.nodes import node_name
 from allotment.devices.shared_folder import locked, open_folder, open_own, open_to_read, user_name
 from allotment.devices.slices import DeviceId
 from allotment.errors import WorldError
 
-__all__ = [
-    "DevicesTakenError",
-    "Hold",
-    "Holder",
-    "Ledger",
-    "LedgerView",
-    "default_folder",
-    "lock_name",
-    "lock_of",
-]
+__all__ = ["DevicesTakenError", "Hold", "Holder", "Ledger", "LedgerView", "default_folder"]
 
-_SUFFIX = ".lock"
 _REMEDY = "its owner can open it to all (`chmod 1777 FOLDER`); or name a folder for everybody in ALLOT_LEDGER"
 
 
@@ -63,23 +54,6 @@ def default_folder(environ: Mapping[str, str], shared_memory: Path = Path("/dev/
     if shared_memory.is_dir() and os.access(shared_memory, os.W_OK | os.X_OK):
         return shared_memory / "allotment"
     return Path(tempfile.gettempdir()) / "allotment"
-
-
-def lock_name(device: DeviceId, uid: int) -> str:
-    """The name of a user's lock file for a device; none of its marks can be part of a device's name."""
-    for part in device:
-        if not part.isascii() or not part.replace("-", "").replace(".", "").replace("/", "").isalnum():
-            raise ValueError(f"`{device}` is no device: names are made of letters, digits, `-` and `.`")
-    return f"{device.driver}~{device.pool.replace('/', '+')}~{device.device}@{uid}{_SUFFIX}"
-
-
-def lock_of(name: str) -> tuple[DeviceId, int] | None:
-    """The device and the user that a lock file is for; None for any other file."""
-    device, _, uid = name.removesuffix(_SUFFIX).rpartition("@")
-    parts = device.split("~")
-    if not name.endswith(_SUFFIX) or len(parts) != 3 or not all(parts) or not uid.isdecimal():
-        return None
-    return DeviceId(parts[0], parts[1].replace("+", "/"), parts[2]), int(uid)
 
 
 class Hold:
@@ -121,16 +95,17 @@ class Hold:
 class LedgerView:
     """The ledger while it is locked: nobody else takes a device between reading and taking."""
 
-    def __init__(self, path: Path, folder: int) -> None:
+    def __init__(self, path: Path, folder: int, names: LockNames) -> None:
         self._path = path
         self._folder = folder
+        self._names = names
         self._taken: dict[DeviceId, Holder] | None = None
 
     def taken(self) -> Mapping[DeviceId, Holder]:
         """Every device that somebody holds, this process included."""
         if self._taken is None:
             names = sorted(os.listdir(self._folder))  # noqa: PTH208 - it is a folder that is open
-            locks = ((name, *lock) for name in names if (lock := lock_of(name)) is not None)
+            locks = ((name, *lock) for name in names if (lock := self._names.read(name)) is not None)
             holders = ((device, self._holder(name, uid)) for name, device, uid in locks)
             self._taken = {device: holder for device, holder in holders if holder is not None}
         return self._taken
@@ -177,7 +152,7 @@ class LedgerView:
         return hold
 
     def _open(self, device: DeviceId) -> int:
-        name = lock_name(device, os.geteuid())
+        name = self._names.name_of(device, os.geteuid())
         try:
             return open_own(self._folder, name)
         except OSError as error:
@@ -204,17 +179,22 @@ class LedgerView:
 
 
 class Ledger:
-    """A folder of lock files; ``Ledger()`` is this machine's: ALLOT_LEDGER, /dev/shm/allotment, else tmp."""
+    """A folder of lock files; ``Ledger()`` is this machine's: ALLOT_LEDGER, /dev/shm/allotment, else tmp.
+
+    ``node`` is what this machine's own pools are called (None: after the host).
+    """
 
     def __init__(
         self,
         folder: Path | None = None,
         *,
+        node: str | None = None,
         wait_seconds: float = 10.0,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.folder = folder if folder is not None else default_folder(os.environ)
+        self._names = LockNames(node_name() if node is None else node)
         self._wait_seconds = wait_seconds
         self._clock = clock
         self._sleep = sleep
@@ -230,7 +210,7 @@ class Ledger:
                     self.folder, folder, clock=self._clock, sleep=self._sleep, **waiting
                 ) as is_current:
                     if is_current:  # else it was removed while we waited for it
-                        yield LedgerView(self.folder, folder)
+                        yield LedgerView(self.folder, folder, self._names)
                         return
             finally:
                 os.close(folder)

@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
-import socket
 import zlib
 from collections.abc import Collection, Sequence
 from itertools import groupby
@@ -23,6 +21,7 @@ from pathlib import Path
 from allotment.devices.cgroups import memory_limit, processor_limit
 from allotment.devices.classes import CPU_CLASS, GPU_CLASS, DeviceClass
 from allotment.devices.kernel_files import read_meminfo
+from allotment.devices.nodes import node_name
 from allotment.devices.processors import NumaNode, Processor, numa_nodes, online_cpus, processors
 from allotment.devices.slices import Capacity, Device, Pool, ResourceSlice
 from allotment.devices.world import World
@@ -43,7 +42,7 @@ def this_machine(
     root: Path = Path("/"), hostname: str | None = None, affinity: Collection[int] | None = None
 ) -> World:
     """The machine under ``root``; ``affinity`` are the processors that we may use (None: ask the kernel)."""
-    node = node_name(socket.gethostname() if hostname is None else hostname)
+    node = node_name(hostname)
     allowed = os.sched_getaffinity(0) if affinity is None else affinity
     online = online_cpus(root, allowed)
     nodes = numa_nodes(root, online)
@@ -57,12 +56,6 @@ def this_machine(
         node=node,
         memory_bytes=left,
     )
-
-
-def node_name(hostname: str) -> str:
-    """The host's name as a node is named: lower case letters, digits, dots and hyphens."""
-    labels = (re.sub(r"[^a-z0-9]+", "-", label).strip("-")[:63] for label in hostname.lower().split("."))
-    return ".".join(label for label in labels if label) or "localhost"
 
 
 def _within_quota(found: Sequence[Processor], quota: float | None, node: str) -> Sequence[Processor]:

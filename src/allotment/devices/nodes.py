@@ -6,6 +6,8 @@ requirements of a term hold together, a term without requirements matches nothin
 
 from __future__ import annotations
 
+import re
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -90,3 +92,10 @@ class NodeSelector:
     def to_dict(self) -> dict[str, Any]:
         """The selector as the API has it."""
         return {"nodeSelectorTerms": [term.to_dict() for term in self.terms]}
+
+
+def node_name(hostname: str | None = None) -> str:
+    """A host's name (None: this one's) as a node is named: lower case letters, digits, dots and hyphens."""
+    host = socket.gethostname() if hostname is None else hostname
+    labels = (re.sub(r"[^a-z0-9]+", "-", label).strip("-")[:63] for label in host.lower().split("."))
+    return ".".join(label for label in labels if label) or "localhost"
