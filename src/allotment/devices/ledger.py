@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -53,6 +52,8 @@ def default_folder(environ: Mapping[str, str], shared_memory: Path = Path("/dev/
         return Path(named)
     if shared_memory.is_dir() and os.access(shared_memory, os.W_OK | os.X_OK):
         return shared_memory / "allotment"
+    import tempfile
+
     return Path(tempfile.gettempdir()) / "allotment"
 
 
