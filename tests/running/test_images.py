@@ -90,6 +90,30 @@ def test_frames_of_a_tiff_are_pages(tmp_path: Path) -> None:
     assert [open_image(data).getpixel((0, 0)) for data, _ in pages] == [(0, 0, 0), (40, 40, 40), (80, 80, 80)]
 
 
+def test_a_smaller_copy_or_a_mask_in_a_tiff_is_no_page(tmp_path: Path) -> None:
+    path = tmp_path / "scanner.tif"
+    frames = []
+    for size, kind in (((20, 20), 0), ((5, 5), 1), ((21, 20), 2), ((20, 20), 4), ((22, 20), 0)):
+        frame = Image.new("L", size, 200)
+        frame.encoderinfo = {"tiffinfo": {254: kind}}
+        frames.append(frame)
+    frames[0].save(path, save_all=True, append_images=frames[1:], tiffinfo={254: 0})
+    assert count_pages(path) == 3
+    assert [open_image(read_page(path, index)[0]).size for index in range(3)] == [
+        (20, 20),
+        (21, 20),
+        (22, 20),
+    ]
+
+
+def test_a_photograph_of_several_pictures_is_its_first(tmp_path: Path) -> None:
+    data = encoded(page_with_text(), "MPO", save_all=True, append_images=[page_with_text((30, 20))])
+    path = tmp_path / "phone.jpg"
+    path.write_bytes(data)
+    assert count_pages(path) == 1
+    assert open_image(read_page(path, 0)[0]).size == (60, 40)
+
+
 def test_pages_of_a_pdf_are_rendered_at_200_dots_per_inch(tmp_path: Path) -> None:
     path = tmp_path / "book.pdf"
     path.write_bytes(pdf_of((72, 144), (144, 72)))

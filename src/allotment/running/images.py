@@ -9,15 +9,15 @@ PNG and JPEG files are handed on as they are; the pages of TIFF and PDF files be
 kind is handed on untouched too (a step may know what to do with it) and refused when somebody wants its
 pixels.
 
-Sources: Pillow's handbook (image modes, `ImageFile`, decompression bombs), the TIFF 6.0 and EXIF 2.3 tags
-for orientation, PDFium's `fpdfview.h` (error codes, and that the library is not safe to use from several
-threads).
+Sources: Pillow's handbook (`ImageFile`, decompression bombs), TIFF 6.0 (what frames are for), PDFium's
+`fpdfview.h` (error codes, and that the library is not safe to use from several threads).
 """
 
 from __future__ import annotations
 
 import errno
 import io
+import itertools
 import math
 import threading
 import warnings
@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from allotment.running.page import PageRefused
+from allotment.running.pixels import DECODING_ERRORS, as_png, plain, upright
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -35,6 +36,8 @@ MAX_PIXELS = 200_000_000
 MAX_PAGES_OF_A_FILE = 20_000
 PDF_DPI = 200
 POINTS_PER_INCH = 72
+
+NEW_SUBFILE_TYPE, SMALLER_COPY, MASK = 254, 1, 4  # TIFF 6.0
 
 PNG = "image/png"
 JPEG = "image/jpeg"
@@ -72,8 +75,6 @@ PDF_FAULTS = {  # by PDFium's error code
     5: "the PDF is locked in a way that is not understood here; save a copy that is not",
 }
 
-# What Pillow and its codecs raise for a broken file, besides an OSError that is none of the disk's.
-DECODING_ERRORS = (SyntaxError, ValueError, EOFError, ArithmeticError, LookupError, TypeError, RuntimeError)
 DISK_ERRORS = {
     errno.EIO,
     errno.ENOMEM,
@@ -132,7 +133,7 @@ def open_image(data: bytes, max_pixels: int = MAX_PIXELS) -> Image:
         image = pillow.open(io.BytesIO(data), formats=DECODERS)
         _check_size(image.size, max_pixels)
         image.load()
-        return _plain(_upright(image)).convert("RGB")
+        return plain(upright(image)).convert("RGB")
 
 
 # ---- Pillow ------------------------------------------------------------------------------------------------
@@ -183,59 +184,6 @@ def _check_size(size: tuple[int, int], max_pixels: int) -> None:
         )
 
 
-def _upright(image: Image) -> Image:
-    """The image as its EXIF orientation wants it seen; orientation that cannot be read is left out."""
-    from PIL import ImageOps
-
-    try:
-        return ImageOps.exif_transpose(image)
-    except (OSError, *DECODING_ERRORS):
-        return image
-
-
-def _plain(image: Image) -> Image:
-    """The image in one of the modes ``1``, ``L`` and ``RGB``: 16 bits scaled to 8, transparency on white."""
-    if image.mode in {"1", "L", "RGB"} and "transparency" not in image.info:
-        return image
-    if image.mode.startswith("I") or image.mode == "F":
-        return _eight_bits(image)
-    if "A" in image.getbands() or "a" in image.getbands() or "transparency" in image.info:
-        return _on_white(image)
-    return image.convert("RGB")
-
-
-def _eight_bits(image: Image) -> Image:
-    """Deep grey values as 8 bits: 16-bit ones by their range, others (32 bits, fractions) by their use."""
-    values = image.convert("F")
-    low, high = 0.0, 65535.0
-    if not image.mode.startswith("I;16"):
-        extremes: Any = values.getextrema()
-        low, high = extremes
-        if image.mode == "I" and low >= 0 and high <= 65535:
-            low, high = 0.0, 65535.0
-    if not (math.isfinite(low) and math.isfinite(high)):
-        raise PageRefused("its grey values are not numbers")
-    scale = 255.0 / (high - low) if high > low else 0.0
-    return values.point(lambda value: value * scale - low * scale).convert("L")
-
-
-def _on_white(image: Image) -> Image:
-    from PIL import Image as Pillow
-
-    layer = image.convert("RGBA")
-    paper = Pillow.new("RGBA", layer.size, (255, 255, 255, 255))
-    return Pillow.alpha_composite(paper, layer).convert("RGB")
-
-
-def _png(image: Image) -> bytes:
-    """The pixels alone as PNG: no times, no text, no profile, so that equal pages give equal bytes."""
-    bare = image.copy()
-    bare.info = {}
-    file = io.BytesIO()
-    bare.save(file, format="PNG", compress_level=1)
-    return file.getvalue()
-
-
 # ---- TIFF --------------------------------------------------------------------------------------------------
 
 
@@ -243,26 +191,28 @@ def _count_frames(file: BinaryIO) -> int:
     file.seek(0)
     with _decoding(b"II*\x00") as pillow:
         image = pillow.open(file, formats=("TIFF",))
-        frame = 0
-        while frame <= MAX_PAGES_OF_A_FILE:
-            try:
-                image.seek(frame)
-            except EOFError:
-                break
-            frame += 1
-        return frame
+        return sum(1 for _ in itertools.islice(_pages(image), MAX_PAGES_OF_A_FILE + 1))
 
 
 def _tiff_frame(file: BinaryIO, index: int, max_pixels: int) -> bytes:
     with _decoding(b"II*\x00") as pillow:
         image = pillow.open(file, formats=("TIFF",))
-        try:
-            image.seek(index)
-        except EOFError as error:
-            raise PageRefused(f"the file has no page {index + 1}: it may be cut short or damaged") from error
+        if next(itertools.islice(_pages(image), index, None), None) is None:
+            raise PageRefused(f"the file has no page {index + 1}: it may be cut short or damaged")
         _check_size(image.size, max_pixels)
         image.load()
-        return _png(_plain(_upright(image)))
+        return as_png(plain(upright(image)))
+
+
+def _pages(image: Any) -> Iterator[int]:
+    """Go through the frames that are pages: not what is a smaller copy or the mask of another one."""
+    for frame in itertools.count():
+        try:
+            image.seek(frame)
+        except EOFError:
+            return
+        if frame == 0 or not image.tag_v2.get(NEW_SUBFILE_TYPE, 0) & (SMALLER_COPY | MASK):
+            yield frame
 
 
 # ---- PDF ---------------------------------------------------------------------------------------------------
@@ -318,4 +268,4 @@ def _pdf_page(path: Path, index: int, max_pixels: int) -> bytes:
         scale = min(scale, limit)
         _check_size((math.ceil(width * scale), math.ceil(height * scale)), max_pixels)
         image = page.render(scale=scale, rev_byteorder=True).to_pil()
-        return _png(_plain(image))
+        return as_png(plain(image))
