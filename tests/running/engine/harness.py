@@ -248,6 +248,6 @@ def _signal(pid: int, number: signal.Signals) -> None:
 
 
 def waits(rng: random.Random) -> Iterator[float]:
-    """Random instants between two disturbances, in seconds."""
+    """Random instants between two disturbances, in seconds: often while it starts, mostly while it works."""
     while True:
-        yield rng.choice((0.1, 0.4, 0.8)) + rng.random() * 0.8
+        yield rng.choice((0.05, 0.3, 0.6)) + rng.random() * 0.6

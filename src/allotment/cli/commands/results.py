@@ -115,8 +115,8 @@ def _print_text(bucket: Bucket, found: Iterator[VolumeResults]) -> int:
     for results in found:
         for key in results.keys:
             if key.endswith(TEXT):
-                page = key.rpartition("/")[2].partition(".")[0]
-                click.echo(click.style(f"=== {results.volume} page {page}", bold=True))
+                page, _, kind = key.rpartition("/")[2].partition(".")
+                click.echo(click.style(f"=== {results.volume} page {page} {kind}", bold=True))
                 click.echo(safe(bucket.read(key).decode("utf-8", errors="replace"), keep="\n\t"))
                 printed += 1
     if not printed:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from allotment.devices.claims import ClaimSpec
-from allotment.errors import Finding, FindingsError, UsageError, did_you_mean
+from allotment.errors import Finding, FindingsError, Severity, UsageError, did_you_mean
 from allotment.needs import claim_for, need_findings
 from allotment.platform.model import Platform, Team
 from allotment.repository.model import (
@@ -82,8 +82,9 @@ def works_for(
                 f"there is no campaign `{name}`", where=str(repository.root / "campaigns"), remedy=hint
             )
         pipeline = repository.pipelines[campaign.pipeline]
-        refused = [*need_findings(pipeline), *_not_here(campaign, pipeline)]
-        findings += [finding for finding in refused if finding.severity == "error"]
+        about = [*need_findings(pipeline), *_not_here(campaign, pipeline)]
+        refused = [finding for finding in about if finding.severity is Severity.ERROR]
+        findings += refused
         if not refused:
             works.append(work_for(campaign, pipeline, platform, team, repository.root))
     if findings:
