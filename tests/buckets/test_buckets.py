@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import errno
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -70,20 +72,82 @@ def test_many_writers_of_one_key_have_one_winner(bucket: Bucket) -> None:
     assert bucket.read("contested") == str(winners[0]).encode()
 
 
+@pytest.fixture
+def no_nameless_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "O_TMPFILE")
+
+
+@pytest.mark.usefixtures("no_nameless_files")
+def test_a_file_system_without_nameless_files_will_do(tmp_path: Path) -> None:
+    bucket = open_bucket("results", tmp_path)
+    bucket.create("a/b.txt", b"whole")
+    with pytest.raises(KeyExists):
+        bucket.create("a/b.txt", b"other")
+    assert bucket.read("a/b.txt") == b"whole"
+    assert [path.name for path in (tmp_path / "results" / "a").iterdir()] == ["b.txt"]
+
+
+@pytest.mark.parametrize("number", [errno.EOPNOTSUPP, errno.EISDIR])
+def test_nameless_files_are_given_up_where_they_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    opened = os.open
+
+    def refusing(path: str, flags: int, mode: int = 0o777) -> int:
+        if flags & os.O_TMPFILE == os.O_TMPFILE:
+            raise OSError(number, "no nameless files here")
+        return opened(path, flags, mode)
+
+    bucket = open_bucket("results", tmp_path)
+    bucket.create("a/first", b"1")
+    monkeypatch.setattr(os, "open", refusing)
+    bucket.create("a/second", b"2")
+    assert bucket.read("a/second") == b"2"
+
+
 def test_the_half_written_object_of_a_killed_writer_is_not_there(tmp_path: Path) -> None:
     bucket = open_bucket("results", tmp_path)
     (tmp_path / "results" / "a").mkdir()
-    (tmp_path / "results" / "a" / "b.txt#1").write_bytes(b"hal")
+    (tmp_path / "results" / "a" / ".new-0123").write_bytes(b"hal")
     assert list(bucket.list("a/")) == []
-    bucket.create("a/b.txt", b"whole")
-    assert bucket.read("a/b.txt") == b"whole"
+    assert bucket.list_folders("") == ("a",)
 
 
-@pytest.mark.parametrize("key", ["a#1", "../a", "a//b"])
-def test_keys_that_a_folder_cannot_hold_are_refused(tmp_path: Path, key: str) -> None:
+@pytest.mark.parametrize("key", ["", "/a", "../a", "a/../b", "a//b", "a/", ".a", "a/.b", "a\0b"])
+def test_keys_that_could_leave_or_hide_are_refused(tmp_path: Path, key: str) -> None:
     bucket = open_bucket("results", tmp_path)
-    with pytest.raises((BucketRefused, BucketUnavailable)):
-        bucket.create(key, b"")
+    for act in (lambda: bucket.create(key, b""), lambda: bucket.read(key), lambda: bucket.exists(key)):
+        with pytest.raises(BucketRefused):
+            act()
+    assert list(tmp_path.iterdir()) == [tmp_path / "results"]
+
+
+def test_prefixes_are_folders(tmp_path: Path) -> None:
+    with pytest.raises(BucketRefused):
+        list(open_bucket("results", tmp_path).list("a"))
+
+
+@pytest.mark.parametrize(
+    ("number", "raised"),
+    [
+        (errno.ENOSPC, BucketUnavailable),
+        (errno.EIO, BucketUnavailable),
+        (errno.EROFS, BucketRefused),
+        (errno.EACCES, BucketRefused),
+    ],
+)
+def test_failures_that_may_pass_are_told_from_those_that_will_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, raised: type[WorldError]
+) -> None:
+    def failing(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number), "results/a")
+
+    bucket = open_bucket("results", tmp_path)
+    bucket.create("a/first", b"")
+    monkeypatch.setattr(os, "link", failing)
+    with pytest.raises(raised, match=os.strerror(number)):
+        bucket.create("a/second", b"")
+    assert not bucket.exists("a/second")
 
 
 def test_a_bucket_that_cannot_be_made_or_written_says_where(tmp_path: Path) -> None:

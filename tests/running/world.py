@@ -1,4 +1,4 @@
-"""A world for volumes in memory: a bucket, a source, a step, a clock of its own, and workers that come and go."""
+"""A world for volumes in memory: a bucket, a source, a step, its own clock, workers that come and go."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ class World:
     def attempts(self, volume: str = "v1") -> list[str]:
         """How the attempts ended, by their numbers; a start without an end is `reclaimed`."""
         prefix = self.keys(volume).attempts
-        ends = []
+        ends: list[str] = []
         for number in itertools.count(1):
             start = self.bucket.objects.get(f"{prefix}{number}.json")
             if start is None:

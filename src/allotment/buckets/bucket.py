@@ -1,8 +1,8 @@
 """What a bucket can do for us, and how it fails: create-only keys, reads and lists, nothing else.
 
 There is no overwrite, no delete and no compare-and-swap, because a folder and some object stores cannot do
-them safely; "create, or learn that it exists" is what all of them can (obstore's ``mode="create"``: a hard
-link in a folder, ``If-None-Match: *`` on S3). Whatever is built on a bucket needs no more than this.
+them safely; "create, or learn that it exists" is what all of them can (a hard link in a folder,
+``If-None-Match: *`` on S3). Whatever is built on a bucket needs no more than this.
 """
 
 from __future__ import annotations

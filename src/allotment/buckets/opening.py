@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from allotment.buckets.bucket import Bucket
+from allotment.buckets.folder import FolderBucket
 from allotment.buckets.memory import MemoryBucket
 from allotment.errors import AllotmentError, WorldError
 
@@ -18,20 +19,15 @@ def open_bucket(name: str, base: Path, *, create: bool = True) -> Bucket:
     folder = bucket_folder(name, base)
     if not create and not folder.exists():
         return MemoryBucket()
-    from obstore.store import LocalStore
-
-    from allotment.buckets.store import StoreBucket
-
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return StoreBucket(LocalStore(folder), str(folder))
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+    except OSError as error:
         raise WorldError(
-            f"the bucket's folder cannot be made: {reason}",
+            f"the bucket's folder cannot be made: {error.strerror}",
             str(folder),
             "name a folder that this user may write, as `bucket` in the platform's file",
         ) from error
+    return FolderBucket(folder)
 
 
 def bucket_folder(name: str, base: Path) -> Path:

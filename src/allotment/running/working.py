@@ -85,5 +85,6 @@ def _log_lines() -> None:
     """Log as plain lines with the time: our own from `info` on, those of libraries from `warning` on."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Lines("%(asctime)s %(levelname)s %(message)s", "%Y-%m-%d %H:%M:%S"))
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     logging.getLogger("allotment").setLevel(logging.INFO)
