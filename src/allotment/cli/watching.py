@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 PROGRESS_SECONDS = 10.0
 PICTURE_SECONDS = 0.25
 MOST_WORKERS_SHOWN = 24
+CAMPAIGN_NUMBERS = {"volumes": 7, "pages": 5, "failed": 6, "rate": 15, "expected end": 12}
 
 
 def _page_count(event: Event) -> str:
@@ -193,9 +194,10 @@ def _campaign_table(shown: Snapshot) -> RenderableType:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold", expand=True)
-    for title, justify in (("campaign", "left"), ("", "left"), ("volumes", "right"), ("pages", "right"),
-                           ("failed", "right"), ("rate", "right"), ("expected end", "right")):  # fmt: skip
-        table.add_column(title, justify=justify, no_wrap=True, ratio=1 if title == "" else None)  # type: ignore[arg-type]
+    table.add_column("campaign", no_wrap=True)
+    table.add_column("", no_wrap=True, ratio=1)
+    for title, width in CAMPAIGN_NUMBERS.items():
+        table.add_column(title, justify="right", no_wrap=True, min_width=width)
     for view in shown.campaigns:
         total = view.volumes_total or len(view.volumes)
         complete, failed = view.number(VolumeState.COMPLETE), view.number(VolumeState.FAILED)

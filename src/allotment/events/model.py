@@ -133,6 +133,8 @@ class CampaignReader:
     def view(self, now: float | None = None) -> CampaignView:
         """The campaign as it stands; rate and expected end as seen at ``now`` (the latest event's time)."""
         now = self._campaign.last if now is None else now
+        if self._campaign.ended is not None:
+            now = self._campaign.ended
         rate = self._rate(now)
         shown = replace(self._campaign, volumes=dict(self._volumes), rate=rate)
         left = _pages_left(shown)

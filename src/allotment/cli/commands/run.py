@@ -108,7 +108,8 @@ def _summarize(run: CampaignRun) -> None:
     click.echo(
         f"{click.style(name, bold=True)} {click.style(headline, fg=colour)}: "
         f"{len(run.completed):,} of {counted(total, 'volume')} complete"
-        + (f", {failed:,} failed" if failed else "")
+        + (f", {counted(view.pages_done, 'page')}" if view.pages_done else "")
+        + (f", {counted(failed, 'volume')} failed" if failed else "")
         + (f", {counted(view.pages_failed, 'page')} failed" if view.pages_failed else "")
     )
     if run.message and run.halt is not None:
