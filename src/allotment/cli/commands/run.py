@@ -95,6 +95,9 @@ def _summarize(run: CampaignRun) -> None:
     name, work = run.work.campaign, run.work
     total = len(work.volumes)
     view = run.view(0.0)
+    pages = sum(
+        volume.pages_done - volume.done_at_start for volume in view.volumes.values() if volume.started
+    )
     headline = {
         None: "finished",
         Halt.ASKED: "stopped",
@@ -108,7 +111,7 @@ def _summarize(run: CampaignRun) -> None:
     click.echo(
         f"{click.style(name, bold=True)} {click.style(headline, fg=colour)}: "
         f"{len(run.completed):,} of {counted(total, 'volume')} complete"
-        + (f", {counted(view.pages_done, 'page')}" if view.pages_done else "")
+        + (f", {counted(pages, 'page')} in this run" if pages else "")
         + (f", {counted(failed, 'volume')} failed" if failed else "")
         + (f", {counted(view.pages_failed, 'page')} failed" if view.pages_failed else "")
     )
