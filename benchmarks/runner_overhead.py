@@ -46,7 +46,7 @@ MEMORY = Path("/dev/shm")
 
 
 class Twenty:
-    """A step that takes a fixed amount of work, about 20 ms of it, as a model would: outside Python's lock."""
+    """A step of a fixed amount of work, about 20 ms, done as a model does it: outside Python's lock."""
 
     def __init__(self) -> None:
         self._block = bytes(1 << 20)

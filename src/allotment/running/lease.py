@@ -13,11 +13,11 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from allotment.buckets.bucket import Conflict, KeyMissing
+from allotment.buckets.bucket import Conflict
 from allotment.buckets.keys import VolumeKeys, parse_lease
 from allotment.buckets.once import PatientBucket
 from allotment.running.holder import Holder, read_holder
-from allotment.running.objects import FORMAT_VERSION, dump, load
+from allotment.running.objects import FORMAT_VERSION, damaged, dump, load
 
 LEASE_SECONDS = 60.0
 RENEW_SECONDS = 20.0
@@ -130,8 +130,8 @@ def newest_lease(bucket: PatientBucket, keys: VolumeKeys) -> tuple[int, Held | N
         if value["released"]:
             return number, None
         return number, Held(read_holder(value["holder"]), float(value["expires"]))
-    except (KeyMissing, KeyError, TypeError, ValueError):
-        return number, None
+    except (KeyError, TypeError, ValueError) as error:
+        raise damaged(keys.lease(number)) from error
 
 
 def in_force(held: Held, now: float, is_dead: IsDead) -> bool:

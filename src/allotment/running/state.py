@@ -57,14 +57,14 @@ def volume_state(
     patient = PatientBucket(bucket, sleep=sleep)
     if patient.exists(keys.manifest):
         return VolumeState(VolumeStatus.COMPLETE)
-    _, held = newest_lease(patient, keys)
     done, refused = count_pages(patient, keys)
-    holder = held.holder if held is not None and in_force(held, now, dead) else None
     try:
+        _, held = newest_lease(patient, keys)
         history = read_history(patient, keys, done=done)
-        refusal = history.refusal(limits)
     except PermanentFailureError as damage:
-        return VolumeState(VolumeStatus.FAILED, done, refused, damage.reason, damage.message, holder)
+        return VolumeState(VolumeStatus.FAILED, done, refused, damage.reason, damage.message)
+    holder = held.holder if held is not None and in_force(held, now, dead) else None
+    refusal = history.refusal(limits)
     if refusal is not None and holder is None:
         return VolumeState(VolumeStatus.FAILED, done, refused, refusal.reason, refusal.message)
     status = VolumeStatus.PARTIAL if history.last or done else VolumeStatus.NEW
