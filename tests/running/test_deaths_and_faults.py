@@ -74,10 +74,7 @@ def test_a_worker_killed_at_any_moment_costs_at_most_one_page(moment: int, fault
     deaths = int(code is None)
     assert live(world, world.bucket) == 0
     check_nothing_lost_or_doubled(world, deaths)
-    assert len(world.attempts()) - starts in {0, 1}
-    assert (
-        world.attempts()[:starts] == ["reclaimed"] * starts or not deaths or world.attempts() == ["complete"]
-    )
+    assert world.attempts() in (["complete"], ["reclaimed"], ["reclaimed", "complete"])
 
 
 def test_the_moments_reach_from_the_first_operation_to_beyond_the_last() -> None:

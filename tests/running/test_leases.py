@@ -137,7 +137,7 @@ def test_a_lease_that_cannot_be_read_is_nothing_to_pass_over(times: Times, garba
     times.objects.create(KEYS.leases + "notes.txt", b"")
     taken(times.take(ME)).release()
     times.objects.create(KEYS.lease(7), garbage)
-    with pytest.raises(PermanentFailureError, match="leases/7.json"):
+    with pytest.raises(PermanentFailureError, match=r"leases/7\.json"):
         times.take(OTHER)
 
 
