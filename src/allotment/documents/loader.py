@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from allotment.documents.scalars import MAYBE_NOT_TEXT, SUSPICIOUS, is_trap, read_plain
+from allotment.documents.scalars import BEGINS, ENDS, MAYBE_NOT_TEXT, is_trap, read_plain
 from allotment.errors import WorldError
 
 ANCHOR = "anchor"
@@ -112,7 +112,7 @@ class _Reader:
         if self.careful:
             self.look_at(event)
         text = event.value
-        if event.style or text[:1] not in SUSPICIOUS or not MAYBE_NOT_TEXT.fullmatch(text):
+        if event.style or not MAYBE_NOT_TEXT.fullmatch(text):
             return text
         if is_trap(text):
             self.loaded.traps.add(event.start_mark.index)
@@ -122,7 +122,7 @@ class _Reader:
         """The values up to the end of the sequence."""
         self.go_down(start, depth)
         get, end, scalar_event = self.get, self.sequence_end, self.scalar_event
-        careful, suspicious, maybe = self.careful, SUSPICIOUS, MAYBE_NOT_TEXT.fullmatch
+        careful, begins, ends, maybe = self.careful, BEGINS, ENDS, MAYBE_NOT_TEXT.fullmatch
         result: list[Any] = []
         append = result.append
         while True:
@@ -130,7 +130,7 @@ class _Reader:
             kind = type(event)
             if kind is scalar_event:
                 text = event.value
-                if careful or (text[:1] in suspicious and not event.style and maybe(text)):
+                if careful or (text[:1] in begins and text[-1:] in ends and not event.style and maybe(text)):
                     append(self.scalar(event))
                 else:
                     append(text)
@@ -143,8 +143,8 @@ class _Reader:
         """The pairs up to the end of the mapping; of a key that is there twice, the first counts."""
         self.go_down(start, depth)
         get, end, scalar_event = self.get, self.mapping_end, self.scalar_event
+        begins, ends, maybe = BEGINS, ENDS, MAYBE_NOT_TEXT.fullmatch
         careful, plain_keys = self.careful, self.plain_keys
-        suspicious, maybe = SUSPICIOUS, MAYBE_NOT_TEXT.fullmatch
         result: dict[str, Any] = {}
         while True:
             event = get()
@@ -165,7 +165,9 @@ class _Reader:
                 value = self.value(event, depth)
             else:
                 value = event.value
-                if careful or (value[:1] in suspicious and not event.style and maybe(value)):
+                if careful or (
+                    value[:1] in begins and value[-1:] in ends and not event.style and maybe(value)
+                ):
                     value = self.scalar(event)
             if not known:
                 result[key] = value
@@ -196,3 +198,21 @@ class _Reader:
             self.loaded.traps.add(event.start_mark.index)
         else:
             self.plain_keys.add(key)
+
+
+def load_all(text: str, depth: int) -> list[Loaded]:
+    """Read every document of a text, up to one that is nested too deep; raises `yaml.YAMLError`."""
+    yaml, loader = open_events(text)
+    careful = _may_have_properties(text)
+    found: list[Loaded] = []
+    loader.get_event()  # the stream begins
+    while type(loader.get_event()) is not yaml.StreamEndEvent:
+        loaded = Loaded(empty=False)
+        found.append(loaded)
+        reader = _Reader(yaml, loader, loaded, careful=careful, depth=depth)
+        try:
+            loaded.value = reader.value(loader.get_event(), 0)
+        except _TooDeepError:
+            return found
+        loader.get_event()  # the document ends
+    return found

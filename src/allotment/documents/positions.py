@@ -126,13 +126,19 @@ def _traps(node: Node, offsets: frozenset[int], loc: Loc) -> Iterator[Trap]:
 
 def build_index(text: str) -> Index:
     """Read a text that the fast reader has read before, for its places."""
+    return next(iter_indexes(text), Index(None, []))
+
+
+def iter_indexes(text: str) -> Iterator[Index]:
+    """The places of each document of a text, one after the other."""
     yaml, loader = open_events(text)
-    index = Index(None, [])
     loader.get_event()  # the stream begins
-    if type(loader.get_event()) is not yaml.StreamEndEvent:
+    while type(loader.get_event()) is not yaml.StreamEndEvent:
+        index = Index(None, [])
         with collection_paused():
             index.root = _Placer(yaml, loader, index.duplicates).node(loader.get_event())
-    return index
+        yield index
+        loader.get_event()  # the document ends
 
 
 class _Placer:

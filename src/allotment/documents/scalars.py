@@ -25,8 +25,9 @@ OLD_FALSE: Final = frozenset({"no", "No", "NO", "off", "Off", "OFF"})
 MERGE: Final = "<<"
 LONGEST_NUMBER: Final = 64
 
-# A plain scalar that begins otherwise is text to every reader: the quickest of three looks.
-SUSPICIOUS: Final = frozenset({"", *"0123456789+-.~<", *"nNtTfFyYoO"})
+# A plain scalar that begins or ends otherwise is text to every reader: looks that cost next to nothing.
+BEGINS: Final = frozenset({"", *"0123456789+-.~<", *"nNtTfFyYoO"})
+ENDS: Final = frozenset({"", *"0123456789._~<", *"abcdefABCDEF", *"nNlLsSoOZ"})
 _WORDS: Final = NULLS | TRUE | FALSE | OLD_TRUE | OLD_FALSE | {MERGE}
 
 _INT: Final = re.compile(r"[-+]?[0-9]+")
@@ -49,13 +50,13 @@ _OLD_DATE: Final = re.compile(r"(\d{4})-(\d\d?)-(\d\d?)(?:(?:[Tt]|[ \t]+)\d\d?:\
 MAYBE_NOT_TEXT: Final = re.compile(
     r"[-+]?(?:\.?[0-9][0-9_:.]*+(?:[eE][-+]?[0-9]+)?|0[xob][0-9a-fA-F_]+|\.(?:inf|Inf|INF|nan|NaN|NAN))"
     r"|[0-9]{4}-[0-9][0-9]?-.*+"
-    "|" + "|".join(sorted(_WORDS))
+    "|(?=[~<nNtTfFyYoO])(?:" + "|".join(sorted(_WORDS - {""})) + ")|"
 )
 
 
 def may_not_be_text(text: str) -> bool:
     """Whether some reader of YAML may read this plain scalar as something else than text."""
-    return text[:1] in SUSPICIOUS and MAYBE_NOT_TEXT.fullmatch(text) is not None
+    return text[:1] in BEGINS and text[-1:] in ENDS and MAYBE_NOT_TEXT.fullmatch(text) is not None
 
 
 def read_plain(text: str) -> Plain:

@@ -93,6 +93,7 @@ FAULTS: Final[dict[str, Fault]] = {
     "while scanning a %YAML directive": Fault(BEGAN, DIRECTIVE, "leave the line out"),
     "while scanning a %TAG directive": Fault(BEGAN, DIRECTIVE, "leave the line out"),
     "while parsing a %TAG directive": Fault(BEGAN, DIRECTIVE, "leave the line out"),
+    "did not find expected '!'": Fault(NOTICED, DIRECTIVE, "leave the line out"),
     "while scanning a tag directive": Fault(BEGAN, DIRECTIVE, "leave the line out"),
     "while scanning a tag": Fault(BEGAN, TAGS, QUOTE_HINT),
     "while parsing a tag": Fault(BEGAN, TAGS, QUOTE_HINT),

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -29,55 +29,44 @@ class OnDisk:
     kind: str
 
 
-def look_on_disk(root: Path, folders: Sequence[str]) -> Iterator[OnDisk]:
+def look_on_disk(root: Path, folders: Sequence[str]) -> list[OnDisk]:
     """What stands where folders are named, for each that is no folder inside the repository."""
     inside = os.path.realpath(root)
-    by_parent: dict[str, list[int]] = defaultdict(list)
+    parents = Counter(folder.rpartition("/")[0] for folder in folders)
+    real = {parent: os.path.realpath(f"{inside}/{parent}") for parent in parents}
+    plain: set[str] = set()
+    for parent, count in parents.items():
+        if count > MANY and is_within(real[parent], inside):
+            plain |= _plain_folders(real[parent], f"{parent}/" if parent else "")
+    if plain.issuperset(folders):
+        return []
+    found = []
     for index, folder in enumerate(folders):
-        by_parent[folder.rpartition("/")[0]].append(index)
-    for parent, indexes in by_parent.items():
-        names = [folders[index].rpartition("/")[2] for index in indexes]
-        kinds = _kinds(inside, f"{inside}/{parent}", names)
-        for index, kind in zip(indexes, kinds, strict=True):
+        if folder not in plain:
+            parent, _, name = folder.rpartition("/")
+            kind = _kind(inside, real[parent], name)
             if kind != FOLDER:
-                yield OnDisk(index, kind)
+                found.append(OnDisk(index, kind))
+    return found
 
 
-def _kinds(inside: str, parent: str, names: Sequence[str]) -> Iterator[str]:
-    """What each name is, in one folder."""
-    real = os.path.realpath(parent)
-    if not is_within(real, inside):
-        return (ESCAPES for _ in names)
+def _plain_folders(parent: str, prefix: str) -> set[str]:
+    """The folders in a folder that are no links, with a prefix before their names."""
     try:
-        entries = _listed(real) if len(names) > MANY else None
+        with os.scandir(parent) as entries:
+            return {prefix + entry.name for entry in entries if entry.is_dir(follow_symlinks=False)}
     except OSError:
-        return (ABSENT for _ in names)
-    return (_kind(inside, real, name, entries) for name in names)
+        return set()
 
 
-def _listed(folder: str) -> dict[str, str]:
-    """The kinds of everything in a folder; links are left to be followed."""
-    with os.scandir(folder) as entries:
-        return {entry.name: _kind_of_entry(entry) for entry in entries}
-
-
-def _kind_of_entry(entry: os.DirEntry[str]) -> str:
-    if entry.is_symlink():
-        return ESCAPES
-    return FOLDER if entry.is_dir(follow_symlinks=False) else OTHER
-
-
-def _kind(inside: str, parent: str, name: str, entries: dict[str, str] | None) -> str:
-    if entries is not None and entries.get(name, ABSENT) != ESCAPES:
-        return entries.get(name, ABSENT)
+def _kind(inside: str, parent: str, name: str) -> str:
+    """What a name is, in a folder without links."""
     path = f"{parent}/{name}"
     try:
-        mode = os.lstat(path).st_mode
+        is_link = stat.S_ISLNK(os.lstat(path).st_mode)
+        real = os.path.realpath(path) if is_link else path
+        if not is_within(real, inside):
+            return ESCAPES
+        return FOLDER if stat.S_ISDIR(os.lstat(real).st_mode) else OTHER
     except OSError:
-        return ABSENT
-    if not stat.S_ISLNK(mode):
-        return FOLDER if stat.S_ISDIR(mode) else OTHER
-    real = Path(path).resolve()
-    if not is_within(str(real), inside):
-        return ESCAPES
-    return FOLDER if real.is_dir() else ABSENT
+        return ABSENT if is_within(parent, inside) else ESCAPES

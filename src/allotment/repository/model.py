@@ -14,6 +14,7 @@ from allotment.documents import Document
 from allotment.errors import Position
 from allotment.platform.need import NO_RESOURCES, Need, Resources
 
+REF = "{ref}"
 Runner = Literal["own", "image"]
 
 
@@ -91,10 +92,15 @@ class ImagesSource:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceSource:
-    """A bare reference, and the address that the platform's template makes of it."""
+    """A bare reference, and the platform's template that makes an address of it."""
 
     reference: str
-    address: str
+    template: str
+
+    @property
+    def address(self) -> str:
+        """Where the pages are."""
+        return self.template.replace(REF, self.reference)
 
 
 Source = FolderSource | ManifestSource | ImagesSource | ReferenceSource

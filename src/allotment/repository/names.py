@@ -7,6 +7,7 @@ is a Job and a part of pods' host names; the ends ``-part<N>`` and ``-status`` b
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from allotment.documents.checking import Place, shown
@@ -14,7 +15,8 @@ from allotment.platform.names import LABEL, LABEL_RULE, RESERVED
 
 PIPELINE_ID: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,50}[a-z0-9])?")
 TAKEN_END: Final = re.compile(r"-(?:part[0-9]+|status)")
-VOLUME_ID: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
+VOLUME_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}+(?<=[A-Za-z0-9])")
+VOLUME_IDS: Final = re.compile(rf"(?:{VOLUME_ID.pattern}\n)*+")
 VOLUME_RULE: Final = (
     "letters, digits, `.`, `_` and `-`, a letter or digit at both ends, at most 63 characters"
 )
@@ -48,6 +50,15 @@ def campaign_fault(stem: str) -> Fault | None:
             "rename the file",
         )
     return None
+
+
+def are_volume_ids(ids: Sequence[str]) -> bool:
+    """Whether each of very many texts can be a volume's id, and none of them is there twice."""
+    distinct = set(ids)
+    if len(distinct) < len(ids) or not RESERVED.isdisjoint(distinct):
+        return False
+    lines = "\n".join(ids) + "\n"
+    return lines.count("\n") == len(ids) and VOLUME_IDS.fullmatch(lines) is not None
 
 
 def look_volume_id(text: str, place: Place) -> None:

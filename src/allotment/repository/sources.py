@@ -8,11 +8,11 @@ from typing import Final
 
 from allotment.documents.checking import Place, shown
 from allotment.errors import Severity, did_you_mean
-from allotment.platform.file_shapes import REF
 from allotment.platform.model import Platform
 from allotment.repository.addresses import host_of
 from allotment.repository.folders import ABSENT, ESCAPES, look_on_disk
 from allotment.repository.model import (
+    REF,
     FolderSource,
     ImagesSource,
     ManifestSource,
@@ -29,10 +29,9 @@ def reference_source(platform: Platform) -> Callable[[str], Source] | None:
     template = platform.sources.template
     if template is None:
         return None
-    before, _, after = template.partition(REF)
     if "://" in template:
-        return lambda reference: ReferenceSource(reference, f"{before}{reference}{after}")
-    return lambda reference: FolderSource(f"{before}{reference}{after}")
+        return lambda reference: ReferenceSource(reference, template)
+    return lambda reference: FolderSource(template.replace(REF, reference))
 
 
 def look_at_hosts(
@@ -58,17 +57,11 @@ def look_at_hosts(
         )
 
 
-def look_at_folders(volumes: Sequence[Volume], indexes: Sequence[int], root: Path, place: Place) -> None:
+def look_at_folders(folders: Sequence[str], indexes: Sequence[int], root: Path, place: Place) -> None:
     """Findings about folders on the disk: ones that lead out are errors, missing ones warnings."""
-    places = [
-        (index, volume.source.folder.removesuffix("/"))
-        for index, volume in zip(indexes, volumes, strict=True)
-        if isinstance(volume.source, FolderSource)
-    ]
-    folders = [folder for _, folder in places]
     missing: list[tuple[Place, str]] = []
     for seen in look_on_disk(root, folders):
-        at, folder = place / places[seen.index][0] / "folder", folders[seen.index]
+        at, folder = place / indexes[seen.index] / "folder", folders[seen.index]
         if seen.kind == ABSENT:
             missing.append((at, folder))
         elif seen.kind == ESCAPES:

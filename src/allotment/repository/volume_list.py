@@ -8,21 +8,21 @@ back the same volumes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
 from allotment.documents.checking import Place, RefusedError
 from allotment.documents.memory import collection_paused
 from allotment.platform.model import Platform
-from allotment.platform.names import RESERVED
-from allotment.repository.model import FolderSource, Source, Volume
-from allotment.repository.names import VOLUME_ID
+from allotment.repository.in_bulk import in_bulk
+from allotment.repository.model import REF, FolderSource, ReferenceSource, Volume
+from allotment.repository.names import are_volume_ids
 from allotment.repository.sources import look_at_folders, look_at_hosts, reference_source
 from allotment.repository.volume_entry import EntryReader
 
-PAIR: Final = frozenset({"id", "folder"})
 PLAIN_FOLDER: Final = re.compile(r"[\w-][\w.-]*+(?:/[\w-][\w.-]*+)*+")
 LONGEST_PLAIN: Final = 60
 
@@ -42,22 +42,22 @@ class VolumeList:
             hint = "name at least one volume"
             place.refuse("empty-list", "a campaign without volumes has nothing to do", hint)
         with collection_paused():
-            volumes = None if place.check.traps else self._plain(value)
-            if volumes is None:
+            plain = None if place.check.traps else self._plain(value)
+            if plain is None:
                 return self._careful(value, place)
-            look_at_folders(volumes, range(len(volumes)), self.root, place)
-        return volumes
+            if plain.folders:
+                look_at_folders(plain.folders, range(len(value)), self.root, place)
+            return plain.volumes()
 
-    def _plain(self, entries: list[Any]) -> tuple[Volume, ...] | None:
+    def _plain(self, entries: list[Any]) -> PlainVolumes | None:
         """The volumes, when all of them have one plain form and nothing about them is wrong; else nothing."""
         kinds = set(map(type, entries))
-        if kinds == {str} and (source := reference_source(self.platform)) is not None:
-            return _volumes(entries, map(source, entries))
-        if kinds == {dict} and set(map(len, entries)) == {2} and all(map(PAIR.issuperset, entries)):
-            folders = [entry["folder"] for entry in entries]
-            if _are_plain_folders(folders):
-                return _volumes([entry["id"] for entry in entries], map(FolderSource, folders))
-        return None
+        plain = None
+        if kinds == {str} and (template := self.platform.sources.template) is not None:
+            plain = _plain_references(entries, template)
+        elif kinds == {dict} and set(map(len, entries)) == {2}:
+            plain = _plain_pairs(entries)
+        return plain if plain is not None and plain.is_right() else None
 
     def _careful(self, entries: list[Any], place: Place) -> tuple[Volume, ...]:
         """The volumes, entry by entry; raises after the last when any was refused."""
@@ -68,24 +68,55 @@ class VolumeList:
         read = tuple(volume for volume in volumes if volume is not None)
         indexes = [index for index, volume in enumerate(volumes) if volume is not None]
         look_at_hosts(read, indexes, self.platform, place)
-        look_at_folders(read, indexes, self.root, place)
+        folders = {
+            index: volume.source.folder.removesuffix("/")
+            for index, volume in zip(indexes, read, strict=True)
+            if isinstance(volume.source, FolderSource)
+        }
+        look_at_folders(list(folders.values()), list(folders), self.root, place)
         if len(read) < len(entries):
             raise RefusedError
         return read
 
 
-def _volumes(ids: list[Any], sources: Iterable[Source]) -> tuple[Volume, ...] | None:
-    """The volumes, if every id is one and occurs once."""
-    if set(map(type, ids)) != {str} or not all(map(VOLUME_ID.fullmatch, ids)):
-        return None
-    distinct = set(ids)
-    if len(distinct) < len(ids) or not RESERVED.isdisjoint(distinct):
-        return None
-    return tuple(map(Volume._make, zip(ids, sources, strict=True)))
+@dataclass(frozen=True, slots=True)
+class PlainVolumes:
+    """Volumes of one plain form as columns: ids, and folders or what a template is filled with."""
+
+    ids: list[Any]
+    folders: list[Any] | None
+    template: str = ""
+
+    def is_right(self) -> bool:
+        """Whether every id is one and occurs once, and every folder is a short plain path."""
+        if set(map(type, self.ids)) != {str} or not are_volume_ids(self.ids):
+            return False
+        if self.folders is None:
+            return True
+        if set(map(type, self.folders)) != {str} or max(map(len, self.folders)) > LONGEST_PLAIN:
+            return False
+        return all(map(PLAIN_FOLDER.fullmatch, self.folders))
+
+    def volumes(self) -> tuple[Volume, ...]:
+        """The volumes as values."""
+        if self.folders is not None:
+            sources: list[Any] = in_bulk(FolderSource, self.folders)
+        else:
+            sources = in_bulk(ReferenceSource, self.ids, [self.template] * len(self.ids))
+        return tuple(map(partial(tuple.__new__, Volume), zip(self.ids, sources, strict=True)))
 
 
-def _are_plain_folders(folders: list[Any]) -> bool:
-    """Whether each is the text of a short relative path without dots in front and signs of any kind."""
-    if set(map(type, folders)) != {str} or max(map(len, folders)) > LONGEST_PLAIN:
-        return False
-    return all(map(PLAIN_FOLDER.fullmatch, folders))
+def _plain_pairs(entries: list[dict[str, Any]]) -> PlainVolumes | None:
+    """The volumes of mappings with two keys, if these are an id and a folder."""
+    try:
+        return PlainVolumes(list(map(itemgetter("id"), entries)), list(map(itemgetter("folder"), entries)))
+    except KeyError:
+        return None
+
+
+def _plain_references(references: list[str], template: str) -> PlainVolumes:
+    """The volumes of bare references: folders, or what makes addresses."""
+    if "://" in template:
+        return PlainVolumes(references, None, template)
+    before, _, after = template.partition(REF)
+    return PlainVolumes(references, [f"{before}{reference}{after}" for reference in references])
