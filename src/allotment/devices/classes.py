@@ -15,6 +15,9 @@ from allotment.devices.slices import API_VERSION
 
 CPU_CLASS = "cpu.allotment"  # ours: a device is a logical processor
 GPU_CLASS = "gpu.nvidia.com"  # NVIDIA's: a device is a whole card
+MIG_CLASS = "mig.nvidia.com"  # NVIDIA's: a device is a part of a card, cut off in hardware
+AMD_CLASS = "gpu.amd.com"
+INTEL_CLASS = "gpu.intel.com"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +36,16 @@ class OpaqueConfig:
 
 @dataclass(frozen=True, slots=True)
 class DeviceClass:
-    """A kind of device: CEL expressions over ``device`` that must all hold, and what comes with it."""
+    """A kind of device: CEL expressions over ``device`` that must all hold, and what comes with it.
+
+    ``metadata`` is what the object's metadata says beside its name.
+    """
 
     name: str
     selectors: tuple[str, ...] = ()
     config: tuple[OpaqueConfig, ...] = ()
     extended_resource_name: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The class as an API object."""
@@ -52,7 +59,7 @@ class DeviceClass:
         return {
             "apiVersion": API_VERSION,
             "kind": "DeviceClass",
-            "metadata": {"name": self.name},
+            "metadata": {"name": self.name, **self.metadata},
             "spec": spec,
         }
 

@@ -98,10 +98,11 @@ class CounterConsumption:
 
     counter_set: str
     counters: Mapping[str, str] = field(hash=False)
+    other: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The consumption as the API has it."""
-        return {"counterSet": self.counter_set, "counters": _values(self.counters)}
+        return {"counterSet": self.counter_set, "counters": _values(self.counters), **self.other}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +141,7 @@ class Device:
     """One device: a name that is unique in its pool, what it is (attributes), and how much it has (capacity).
 
     The keys of ``attributes`` and ``capacity`` are as published; one without a domain is the driver's.
+    ``other`` holds fields that no version of the API known here has, as they were read.
     """
 
     name: str
@@ -155,6 +157,7 @@ class Device:
     binding_failure_conditions: tuple[str, ...] = ()
     allow_multiple_allocations: bool = False
     node_allocatable: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    other: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The device as the API has it."""
@@ -172,6 +175,7 @@ class Device:
             bindingFailureConditions=list(self.binding_failure_conditions),
             allowMultipleAllocations=self.allow_multiple_allocations,
             nodeAllocatableResources=dict(self.node_allocatable),
+            **self.other,
         )
 
 
@@ -197,6 +201,8 @@ class ResourceSlice:
     """Some of a pool's devices, or its counter sets, and the nodes from which they can be reached.
 
     Exactly one of ``node_name``, ``node_selector``, ``all_nodes`` and ``per_device_node_selection`` is set.
+    ``metadata`` is what the object's metadata says beside its name, ``other`` what its spec says that no
+    version of the API known here has.
     """
 
     name: str
@@ -210,6 +216,8 @@ class ResourceSlice:
     shared_counters: tuple[CounterSet, ...] = ()
     partition_type_attribute: str | None = None
     skip_node_operations: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    other: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def device_id(self, device: Device) -> DeviceId:
         """The full name of one of this slice's devices."""
@@ -228,11 +236,12 @@ class ResourceSlice:
             sharedCounters=[counters.to_dict() for counters in self.shared_counters],
             partitionTypeAttribute=self.partition_type_attribute,
             skipNodeOperations=list(self.skip_node_operations),
+            **self.other,
         )
         return {
             "apiVersion": API_VERSION,
             "kind": "ResourceSlice",
-            "metadata": {"name": self.name},
+            "metadata": {"name": self.name, **self.metadata},
             "spec": spec,
         }
 
