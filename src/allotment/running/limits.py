@@ -49,12 +49,12 @@ def set_limits(worker: WorkerSpec) -> list[str]:
 
 def soft_grace(grace_seconds: float) -> float:
     """How long after SIGTERM the page in flight may go on: what is left is for writing how it ended."""
-    return grace_seconds * 0.75 if grace_seconds < 40 else grace_seconds - 10
+    return grace_seconds - min(10.0, grace_seconds * 0.4)
 
 
 def hard_grace(grace_seconds: float) -> float:
     """How long after SIGTERM the worker may live at all: a little less than the grace period."""
-    return grace_seconds * 0.9 if grace_seconds < 40 else grace_seconds - 4
+    return grace_seconds - min(5.0, grace_seconds * 0.2)
 
 
 def page_slack(page_seconds: float) -> float:

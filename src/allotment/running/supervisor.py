@@ -24,7 +24,7 @@ from allotment.running.limits import DEADLINE_SLACK, hard_grace
 from allotment.running.processes import end_all, end_group
 
 LOOK_SECONDS = 0.5
-TRACE_SECONDS = 0.2
+TRACE_SECONDS = 0.1
 UNKILLABLE_SECONDS = 3.0
 SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGCHLD})
 
@@ -87,7 +87,7 @@ class Watch:
             if self._death is not None and now >= self._killed + UNKILLABLE_SECONDS:
                 return self._judge(-signal.SIGKILL)
             self._end_if_overdue(now)
-            self._hear()
+            self._hear(now)
 
     def _reap(self) -> int | None:
         """Take note of every child that has ended; returns the status of the one that works."""
@@ -101,9 +101,12 @@ class Watch:
             if ended == 0:
                 return None
 
-    def _hear(self) -> None:
+    def _hear(self, now: float) -> None:
         """Wait for a signal, or for the time of the next look."""
-        heard = signal.sigtimedwait(SIGNALS, LOOK_SECONDS)
+        wait = LOOK_SECONDS
+        if self._told_to_end is not None and self._death is None:
+            wait = min(wait, max(0.0, self._told_to_end + hard_grace(self.grace_seconds) - now))
+        heard = signal.sigtimedwait(SIGNALS, wait)
         if heard is None or heard.si_signo == signal.SIGCHLD:
             return
         self._by_term = self._by_term or heard.si_signo == signal.SIGTERM
