@@ -1,7 +1,7 @@
 """`python -m benchmarks [NAME…]`: each budget beside its rival, in one run, as ratios.
 
-Never a timed test: a machine that is busy makes both sides slow, and the ratio stays. Exits 1 when a budget is
-missed.
+Never a timed test: a machine that is busy makes both sides slow, and the ratio stays. Exits 1 when a
+budget is missed.
 """
 
 from __future__ import annotations
