@@ -134,7 +134,7 @@ class ListOf(Generic[T]):
 
     def read(self, value: object, place: Place) -> tuple[T, ...]:
         """The items; all of them are looked at before the list is left."""
-        if self.single and isinstance(value, str):
+        if self.single and not isinstance(value, list | dict):
             return (self.item.read(value, place),)
         if not isinstance(value, list):
             place.refuse_type(value, "a list")

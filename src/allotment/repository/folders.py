@@ -67,6 +67,6 @@ def _kind(inside: str, parent: str, name: str) -> str:
         real = os.path.realpath(path) if is_link else path
         if not is_within(real, inside):
             return ESCAPES
-        return FOLDER if stat.S_ISDIR(os.lstat(real).st_mode) else OTHER
+        return FOLDER if stat.S_ISDIR(Path(real).stat().st_mode) else OTHER
     except OSError:
         return ABSENT if is_within(parent, inside) else ESCAPES
