@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from allotment.devices.allocator import allocate
 from allotment.devices.claims import Allocation, ClaimSpec, ExactRequest, Request
+from allotment.devices.known_classes import CLASSES
 from allotment.devices.limits import claim_problems
-from allotment.devices.machine import CLASSES
 from allotment.devices.world import World
 from allotment.errors import AllotmentError
 from allotment.needs import claim_for, describe

@@ -1,12 +1,12 @@
-"""This machine as a world: its processors published as ResourceSlices, as a driver on a node would do it.
+"""This machine as a world: its processors and cards published as ResourceSlices, as drivers on a node do it.
 
 A device is one logical processor that this process may use. The slices say what a scheduler wants to know
 of each (core, socket, NUMA node, who shares its core, its share of the node's memory) in one slice per NUMA
 node, and the order of the devices is a preference, since an allocator takes the first that fits: node by
 node, and a core's second thread only when every core of the node has its first one taken.
 
-Classes: ``cpu.allotment`` is ours. ``gpu.nvidia.com`` is as NVIDIA's driver installs it, so that a claim for
-cards is understood on a machine that has none, and its alternatives are tried.
+Cards come from NVIDIA's library and from the kernel's files, after the processors, under the names that
+their vendors' DRA drivers give them.
 """
 
 from __future__ import annotations
@@ -18,23 +18,16 @@ from collections.abc import Collection, Sequence
 from itertools import groupby
 from pathlib import Path
 
+from allotment.devices import nvml, sysfs_gpus
 from allotment.devices.cgroups import memory_limit, processor_limit
-from allotment.devices.classes import CPU_CLASS, GPU_CLASS, DeviceClass
+from allotment.devices.found import MOST_IN_SLICE
 from allotment.devices.kernel_files import read_meminfo
+from allotment.devices.known_classes import CLASSES, CPU_DRIVER
 from allotment.devices.nodes import node_name
 from allotment.devices.processors import NumaNode, Processor, numa_nodes, online_cpus, processors
 from allotment.devices.slices import Capacity, Device, Pool, ResourceSlice
 from allotment.devices.world import World
 
-CPU_DRIVER = "cpu.allotment"
-GPU_DRIVER = "gpu.nvidia.com"
-CLASSES = (
-    DeviceClass(CPU_CLASS, (f"device.driver == '{CPU_DRIVER}'",)),
-    DeviceClass(
-        GPU_CLASS, (f"device.driver == '{GPU_DRIVER}'", f"device.attributes['{GPU_DRIVER}'].type == 'gpu'")
-    ),
-)
-MOST_IN_SLICE = 128  # devices of one slice, by the API
 _MEBIBYTE = 1 << 20
 
 
@@ -50,11 +43,14 @@ def this_machine(
     memory, limit = read_meminfo(root, "proc/meminfo"), memory_limit(root)
     left = min((each for each in (memory, limit) if each is not None), default=None)
     part = left / memory if left and memory else 1.0
+    cards = nvml.discover(node, root=root) + sysfs_gpus.discover(node, root=root)
     return World(
-        slices=_slices(node, usable, _memory_shares(nodes, part)),
+        slices=(*_slices(node, usable, _memory_shares(nodes, part)), *cards.slices),
         classes={each.name: each for each in CLASSES},
         node=node,
         memory_bytes=left,
+        in_use=cards.in_use,
+        notes=cards.notes,
     )
 
 

@@ -17,7 +17,8 @@ from allotment.devices.slices import Device, DeviceId, ResourceSlice
 class World:
     """What is published. ``node`` is the machine that we are on, ``memory_bytes`` its memory (None: unknown).
 
-    ``nodes`` holds labels where they are known; a node that is not in it has none.
+    ``nodes`` holds labels where they are known; a node that is not in it has none. ``in_use`` is bytes of
+    device memory in use, where that can be told; ``notes`` are sentences about cards that offer nothing.
     """
 
     slices: tuple[ResourceSlice, ...]
@@ -25,6 +26,8 @@ class World:
     node: str
     memory_bytes: int | None = None
     nodes: Mapping[str, Node] = field(default_factory=dict, hash=False)
+    in_use: Mapping[DeviceId, int] = field(default_factory=dict, hash=False, compare=False)
+    notes: tuple[str, ...] = ()
 
     def devices(self) -> Iterator[tuple[DeviceId, Device]]:
         """Every published device, slice by slice, in the order of the slices."""
