@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 PROGRESS_SECONDS = 10.0
 PICTURE_SECONDS = 0.25
 MOST_WORKERS_SHOWN = 24
+ENDING = "ending after the pages in flight; once more ends at once"
 CAMPAIGN_NUMBERS = {"volumes": 7, "pages": 5, "failed": 6, "rate": 15, "expected end": 12}
 
 
@@ -101,6 +102,7 @@ class PlainLines:
         self._progressed = 0.0
         self._shown: dict[str, str] = {}
         self._waits: dict[str, str] = {}
+        self._ending = ""
 
     def __enter__(self) -> Self:
         return self
@@ -117,6 +119,9 @@ class PlainLines:
     def turn(self, engine: Engine) -> None:
         """Print how far it is, every ten seconds, and why somebody waits, once."""
         now = engine.filler.wall()
+        if engine.ending and engine.ending != self._ending:
+            self._ending = engine.ending
+            self._print(now, f"{engine.ending}: {ENDING}")
         if now - self._progressed < PROGRESS_SECONDS:
             return
         first, self._progressed = self._progressed == 0.0, now

@@ -74,7 +74,7 @@ class Engine:
     watcher: Watcher
     workers: list[Worker] = field(default_factory=list)
     _selector: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector)
-    _ending: str = ""
+    ending: str = ""
     _requests_heard: int = 0
     _bucket_failures: int = 0
     _flushed: float = 0.0
@@ -108,7 +108,7 @@ class Engine:
             if run.wait is not None and not run.ended and run.wait.reason is not WaitReason.WINDOW
         }
         views = tuple(run.view(now) for run in self.runs)
-        return Snapshot(now, views, tuple(self.workers), waits, self._ending)
+        return Snapshot(now, views, tuple(self.workers), waits, self.ending)
 
     def _begin(self) -> None:
         for run in self.runs:
@@ -160,7 +160,7 @@ class Engine:
                 self._tell(run, "campaign.started", volumes=len(run.work.volumes))
 
     def _interrupt(self, message: str, *, at_once: bool) -> None:
-        self._ending = message
+        self.ending = message
         for run in self.runs:
             if run.halt is None and not run.indexes.ended:
                 self._halt(run, Halt.INTERRUPTED, message)
@@ -180,7 +180,7 @@ class Engine:
 
     def _fill(self) -> None:
         active = [run for run in self.runs if run.halt is None and not run.indexes.ended]
-        if self._ending or not active:
+        if self.ending or not active:
             return
         try:
             to_start = self.filler.fill(active, self._settle)
