@@ -1,0 +1,418 @@
+"""Evaluation that counts what it costs, and stops at a limit.
+
+Costs show how cel-go goes about it, so this goes about it in the same way: errors are values that travel on,
+and both sides of a call are evaluated though the first has failed. It is several times slower than
+``closures``, which is used where the limit is far off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from allotment.devices.cel import closures, folds
+from allotment.devices.cel import values as v
+from allotment.devices.cel.checked import Checked
+from allotment.devices.cel.costs.call_costs import call_cost
+from allotment.devices.cel.costs.lookups import Count, Lookup, Step
+from allotment.devices.cel.costs.ranges import LIST_COST, MAP_COST
+from allotment.devices.cel.costs.tally import CostExceededError, Tally, failed
+from allotment.devices.cel.devices import DeviceView
+from allotment.devices.cel.dispatch import CONVERSIONS, Callee, arguments_of, callee
+from allotment.devices.cel.environment import Names
+from allotment.devices.cel.problems import EvaluationError, no_such_overload
+from allotment.devices.cel.results import as_bool
+from allotment.devices.cel.syntax import (
+    Call,
+    Comprehension,
+    Expr,
+    Ident,
+    ListExpr,
+    Literal,
+    MapExpr,
+    Select,
+    is_binding,
+)
+from allotment.devices.cel.values import MISSING, Value
+
+_PATTERNS: Final = frozenset({"matches", "find", "findAll"})
+_PRIMITIVE: Final = frozenset({"bool", "double", "int", "string", "uint"})
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What came of an evaluation, and what it cost."""
+
+    value: Value
+    cost: int
+
+    def outcome(self) -> bool:
+        """Whether the device passes; EvaluationError where it cannot be told."""
+        if failed(self.value):
+            raise EvaluationError(self.value.message)
+        return as_bool(self.value)
+
+
+class Counting:
+    """An expression made ready to be counted, once somebody asks."""
+
+    def __init__(self, checked: Checked, names: Names, limit: int) -> None:
+        self.checked = checked
+        self.names = names
+        self.limit = limit
+
+    @cached_property
+    def _made(self) -> tuple[Count, int]:
+        maker = _Counts(self.checked, self.names)
+        return maker.count(self.checked.tree), maker.slots
+
+    def evaluate(self, device: DeviceView) -> Counted:
+        """Evaluates on a device."""
+        count, slots = self._made
+        tally = Tally(device, slots, self.limit)
+        try:
+            return Counted(count(tally), tally.cost)
+        except CostExceededError:
+            return Counted(EvaluationError("operation cancelled: actual cost limit exceeded"), tally.cost)
+
+
+class _Counts:
+    """Makes counting closures from nodes."""
+
+    def __init__(self, checked: Checked, names: Names) -> None:
+        self.checked = checked
+        self.names = names
+        self.slots = 0
+        self.scopes: list[dict[str, Count]] = []
+        self.constants = closures.Closures(checked, names)
+
+    def slot(self) -> int:
+        self.slots += 1
+        return self.slots - 1
+
+    def count(self, node: Expr) -> Count:
+        """The counting closure of a node."""
+        known = self.constant(node)
+        if known is not MISSING:
+            return lambda _tally: known
+        lookup = self.lookup(node)
+        if lookup is not None:
+            return lookup.watched
+        match node:
+            case ListExpr():
+                return self.list_expr(node)
+            case MapExpr():
+                return self.map_expr(node)
+            case Comprehension():
+                return self.comprehension(node)
+            case Call():
+                return self.call(node)
+            case _:
+                raise AssertionError(node)
+
+    def constant(self, node: Expr) -> Value:  # noqa: PLR0911 - one line a kind of node
+        """The value of what costs nothing: constants, lists and maps of them, and conversions of them."""
+        match node:
+            case Literal():
+                return node.value
+            case ListExpr() if not node.optional:
+                parts = [self.constant(element) for element in node.elements]
+                return MISSING if any(part is MISSING for part in parts) else parts
+            case MapExpr() if not any(entry.optional for entry in node.entries):
+                return self.constant_map(node)
+            case Ident() | Select():
+                reference = self.checked.references.get(node.id)
+                return reference.type if reference and reference.type is not None else MISSING
+            case Call() if node.function in CONVERSIONS and len(node.arguments) == 1 and node.target is None:
+                if self.constant(node.arguments[0]) is MISSING:
+                    return MISSING
+                return self.constants.plan(node).constant
+            case _:
+                return MISSING
+
+    def constant_map(self, node: MapExpr) -> Value:
+        result: dict[Any, Any] = {}
+        for entry in node.entries:
+            key, value = self.constant(entry.key), self.constant(entry.value)
+            if key is MISSING or value is MISSING:
+                return MISSING
+            result[v.map_key(key)] = value
+        return result
+
+    def lookup(self, node: Expr) -> Lookup | None:
+        """A node as a look-up, if it is one."""
+        match node:
+            case Ident():
+                return Lookup(self.name(node))
+            case Select():
+                field = node.field
+                return self.based(node.operand).then(Step(lambda _tally: field, test_only=node.test_only))
+            case Call(function="_[_]" | "_[?_]" | "_?._"):
+                container, key = node.arguments
+                return self.based(container).then(Step(self.key(key), optional=node.function != "_[_]"))
+            case Call(function="_?_:_"):
+                condition, yes, no = node.arguments
+                return Lookup(condition=self.count(condition), branches=(self.branch(yes), self.branch(no)))
+            case _:
+                return None
+
+    def based(self, node: Expr) -> Lookup:
+        """A node as that from which a look-up starts."""
+        lookup = None if self.constant(node) is not MISSING else self.lookup(node)
+        return lookup or Lookup(self.count(node))
+
+    branch = based
+
+    def key(self, node: Expr) -> Count:
+        """A node as the key of a step: a look-up is not an expression of its own then."""
+        if self.constant(node) is MISSING and (lookup := self.lookup(node)) is not None:
+            return lookup.resolve
+        return self.count(node)
+
+    def name(self, node: Ident) -> Count:
+        for scope in reversed(self.scopes):
+            if node.name in scope:
+                return scope[node.name]
+        return lambda tally: tally.device
+
+    def call(self, node: Call) -> Count:
+        name = self.checked.references[node.id].name
+        special = _SPECIAL.get(name)
+        if special is not None:
+            return special(self, node)
+        called = callee(node, self.checked, self.names)
+        nodes = arguments_of(node, self.checked)
+        if called.overload == "in_list" and (quick := self.membership(nodes)) is not None:
+            return quick
+        stops = _stops_at_errors(called, nodes)
+        return _counted_call(called, [self.count(argument) for argument in nodes], stops=stops)
+
+    def membership(self, nodes: tuple[Expr, ...]) -> Count | None:
+        """``in`` with a list of constants, which is looked up for nothing."""
+        values = self.constant(nodes[1])
+        if values is MISSING or any(v.type_name(value) not in _PRIMITIVE for value in values):
+            return None
+        if not values:
+            return lambda _tally: False
+        item = self.count(nodes[0])
+
+        def count(tally: Tally) -> Value:
+            found = item(tally)
+            return found if failed(found) else any(v.found_equal(found, value) for value in values)
+
+        return count
+
+    def logical(self, node: Call) -> Count:
+        one, other = map(self.count, node.arguments)
+        decides = node.function == "_||_"
+
+        def count(tally: Tally) -> Value:
+            problem: Value = None
+            for part in (one, other):
+                found = part(tally)
+                if found is decides:
+                    return decides
+                if type(found) is not bool and problem is None:
+                    problem = found if failed(found) else no_such_overload()
+            return (not decides) if problem is None else problem
+
+        return count
+
+    def going_on(self, node: Call) -> Count:
+        part = self.count(node.arguments[0])
+
+        def count(tally: Tally) -> Value:
+            found = part(tally)
+            tally.add(1)
+            return found is not False
+
+        return count
+
+    def equality(self, node: Call) -> Count:
+        one, other = map(self.count, node.arguments)
+        unequal = node.function == "_!=_"
+        overload = "not_equals" if unequal else "equals"
+        called = Callee(node.function, overload, v.equal, exact=True, any_types=True)
+        if unequal:
+            called = Callee(
+                node.function, overload, lambda a, b: not v.equal(a, b), exact=True, any_types=True
+            )
+        return _counted_call(called, [one, other], stops=False)
+
+    def fallback(self, node: Call) -> Count:
+        one, other = map(self.count, arguments_of(node, self.checked))
+        unwrap = node.function == "orValue"
+
+        def count(tally: Tally) -> Value:
+            found = one(tally)
+            if failed(found):
+                return found
+            if type(found) is not v.OptionalValue:
+                return no_such_overload()
+            if not found.present:
+                return other(tally)
+            return found.value if unwrap else found
+
+        return count
+
+    def list_expr(self, node: ListExpr) -> Count:
+        parts = [(self.count(element), index in node.optional) for index, element in enumerate(node.elements)]
+
+        def count(tally: Tally) -> Value:
+            result: Value = []
+            for part, optional in parts:
+                value = part(tally)
+                if not failed(value) and optional:
+                    if type(value) is v.OptionalValue and not value.present:
+                        continue
+                    value = value.value if type(value) is v.OptionalValue else _not_optional(value)
+                if failed(value):
+                    result = value
+                    break
+                result.append(value)
+            tally.add(LIST_COST)
+            return result
+
+        return count
+
+    def map_expr(self, node: MapExpr) -> Count:
+        parts = [(self.count(entry.key), self.count(entry.value), entry.optional) for entry in node.entries]
+
+        def count(tally: Tally) -> Value:
+            result = _filled(parts, tally)
+            tally.add(MAP_COST)
+            return result
+
+        return count
+
+    def comprehension(self, node: Comprehension) -> Count:
+        walked = None if is_binding(node) else self.count(node.range)
+        initial = self.count(node.initial)
+        accumulator = self.slot()
+        self.scopes.append({node.accumulator: _lazy(accumulator, initial)})
+        if walked is None:
+            result = self.count(node.result)
+            self.scopes.pop()
+            return _bound(accumulator, result)
+        names = [name for name in (node.variable, node.second_variable) if name]
+        variables = [self.slot() for _ in names]
+        self.scopes.append({name: _slot(slot) for name, slot in zip(names, variables, strict=True)})
+        condition, step = self.count(node.condition), self.count(node.step)
+        self.scopes.pop()
+        result = self.count(node.result)
+        self.scopes.pop()
+        return _folded(walked, variables, accumulator, (condition, step, result))
+
+
+def _not_optional(value: Value) -> EvaluationError:
+    return EvaluationError(f"cannot initialize optional list element from non-optional value {v.show(value)}")
+
+
+def _filled(parts: list[tuple[Count, Count, bool]], tally: Tally) -> Value:
+    result: dict[Any, Any] = {}
+    for key_part, value_part, optional in parts:
+        key = key_part(tally)
+        value = key if failed(key) else value_part(tally)
+        if failed(value):
+            return value
+        try:
+            place = v.map_key(key)
+        except EvaluationError as error:
+            return error
+        if not optional:
+            result[place] = value
+        elif type(value) is not v.OptionalValue:
+            shown = f"'{v.show(key)}' from non-optional value {v.show(value)}"
+            return EvaluationError(f"cannot initialize optional entry {shown}")
+        elif value.present:
+            result[place] = value.value
+        else:
+            result.pop(place, None)
+    return result
+
+
+def _slot(slot: int) -> Count:
+    return lambda tally: tally.slots[slot]
+
+
+def _lazy(slot: int, initial: Count) -> Count:
+    def count(tally: Tally) -> Value:
+        value = tally.slots[slot]
+        if value is folds.UNSET:
+            value = tally.slots[slot] = initial(tally)
+        return value
+
+    return count
+
+
+def _bound(slot: int, result: Count) -> Count:
+    def count(tally: Tally) -> Value:
+        tally.slots[slot] = folds.UNSET
+        return result(tally)
+
+    return count
+
+
+def _folded(
+    walked: Count, variables: list[int], accumulator: int, parts: tuple[Count, Count, Count]
+) -> Count:
+    condition, step, result = parts
+
+    def count(tally: Tally) -> Value:
+        value = walked(tally)
+        if failed(value):
+            return value
+        try:
+            met = v.pairs(value) if len(variables) == 2 else [(element,) for element in v.elements(value)]
+        except EvaluationError as error:
+            return error
+        tally.slots[accumulator] = folds.UNSET
+        for items in met:
+            for slot, item in zip(variables, items, strict=True):
+                tally.slots[slot] = item
+            if condition(tally) is False:
+                break
+            tally.slots[accumulator] = step(tally)
+        return result(tally)
+
+    return count
+
+
+def _stops_at_errors(called: Callee, nodes: tuple[Expr, ...]) -> bool:
+    """Whether a call gives up at the first argument that fails, and then costs nothing."""
+    if called.function in _PATTERNS and len(nodes) > 1 and isinstance(nodes[1], Literal):
+        return True
+    return len(nodes) > 2 or called.function == "format" or not (called.overload or called.any_types)
+
+
+def _counted_call(called: Callee, parts: list[Count], *, stops: bool) -> Count:
+    def count(tally: Tally) -> Value:
+        values = []
+        for part in parts:
+            value = part(tally)
+            if stops and failed(value):
+                return value
+            values.append(value)
+        result = next((value for value in values if failed(value)), MISSING)
+        if result is MISSING:
+            try:
+                result = called.compute(*values)
+            except EvaluationError as error:
+                result = error
+        tally.add(call_cost(called.function, called.overload, values, result))
+        return result
+
+    return count
+
+
+_SPECIAL: Final[Mapping[str, Callable[[_Counts, Call], Count]]] = {
+    "_&&_": _Counts.logical,
+    "_||_": _Counts.logical,
+    "@not_strictly_false": _Counts.going_on,
+    "_==_": _Counts.equality,
+    "_!=_": _Counts.equality,
+    "or": _Counts.fallback,
+    "orValue": _Counts.fallback,
+}

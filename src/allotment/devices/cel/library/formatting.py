@@ -1,0 +1,175 @@
+"""``'%s of %d'.format([...])``: the clauses that CEL has, for the types that they take."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Final
+
+from allotment.devices.cel import cel_types as t
+from allotment.devices.cel import values as v
+from allotment.devices.cel.library.conversions import go_float
+from allotment.devices.cel.numbers64 import UInt
+from allotment.devices.cel.problems import EvaluationError
+from allotment.devices.cel.times import Duration, Timestamp
+
+_CLAUSE: Final = re.compile(r"%(?:(?P<percent>%)|(?:\.(?P<precision>[0-9]*))?(?P<letter>[\s\S])?)")
+_PRECISION: Final = 6
+_PLAIN: Final = frozenset({int, UInt, float, bool, str, bytes, Timestamp, Duration, t.CelType})
+_NOT_FINITE: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+_MOST_DIGITS: Final = 1_000
+
+
+def format_text(template: str, arguments: list[v.Value]) -> str:
+    """The template with its clauses filled in."""
+    result: list[str] = []
+    place = used = 0
+    for match in _CLAUSE.finditer(template):
+        result.append(template[place : match.start()])
+        place = match.end()
+        if match["percent"]:
+            result.append("%")
+            continue
+        if used >= len(arguments):
+            raise EvaluationError(f"index {used} out of range")
+        result.append(_clause(match, arguments[used]))
+        used += 1
+    return "".join([*result, template[place:]])
+
+
+def _clause(match: re.Match[str], value: v.Value) -> str:
+    letter, precision = match["letter"], match["precision"]
+    if letter is None:
+        problem = (
+            "unexpected end of string" if precision is None else "could not find end of precision specifier"
+        )
+        raise EvaluationError(problem)
+    if precision == "" or len(precision or "") > 3:
+        raise EvaluationError(
+            "could not parse formatting clause: error while parsing precision: error while converting "
+            f'precision to integer: strconv.Atoi: parsing "{precision}": invalid syntax'
+        )
+    write = _WRITERS.get(letter)
+    if write is None:
+        raise EvaluationError(f'could not parse formatting clause: unrecognized formatting clause "{letter}"')
+    return write(value, _PRECISION if precision is None else min(int(precision), _MOST_DIGITS))
+
+
+def _failed(message: str, value: v.Value) -> EvaluationError:
+    return EvaluationError(f"error during formatting: {message}, was given {v.type_name(value)}")
+
+
+def text_of(value: v.Value) -> str:
+    """A value as ``%s`` shows it."""
+    if v.is_list(value):
+        return f"[{', '.join(map(_inner, value))}]"
+    if v.is_map(value):
+        entries = sorted((_inner(v.key_value(key)), _inner(item)) for key, item in value.items())
+        return "{" + ", ".join(f"{key}:{item}" for key, item in entries) + "}"
+    if value is None:
+        return "null"
+    if type(value) not in _PLAIN:
+        allowed = "strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps"
+        raise _failed(f"string clause can only be used on {allowed}", value)
+    if type(value) is float:
+        return go_float(value)
+    if type(value) is bytes:
+        return value.decode(errors="replace")
+    return v.show(value)
+
+
+def _inner(value: v.Value) -> str:  # noqa: PLR0911 - one line a kind of value
+    """A value within a list or a map: texts in quotes, numbers with six places."""
+    if type(value) is str:
+        return _quoted(value)
+    if type(value) is bytes:
+        return f"b{_quoted(value.decode(errors='replace'))}"
+    if type(value) is float:
+        return f"{value:.6f}" if math.isfinite(value) else _quoted(go_float(value))
+    if type(value) is Timestamp:
+        return f'timestamp("{value}")'
+    if type(value) is Duration:
+        return f'duration("{value}")'
+    if type(value) is t.CelType:
+        return f"type({value.name})"
+    return text_of(value)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _string(value: v.Value, _precision: int) -> str:
+    return text_of(value)
+
+
+def _decimal(value: v.Value, _precision: int) -> str:
+    if type(value) not in (int, UInt):
+        raise _failed("decimal clause can only be used on integers", value)
+    return v.show(value)
+
+
+def _floating(value: v.Value, what: str) -> float:
+    if type(value) is str and value in _NOT_FINITE:
+        return _NOT_FINITE[value]
+    if type(value) is not float:
+        raise _failed(f"{what} clause can only be used on doubles", value)
+    return value
+
+
+def _fixed(value: v.Value, precision: int) -> str:
+    number = _floating(value, "fixed-point")
+    return f"{number:,.{precision}f}" if math.isfinite(number) else _not_finite(number)
+
+
+def _scientific(value: v.Value, precision: int) -> str:
+    number = _floating(value, "scientific")
+    if not math.isfinite(number):
+        return _not_finite(number)
+    mantissa, _, exponent = f"{number:.{precision}e}".partition("e")
+    return f"{mantissa}\u202f\u00d7\u202f10{_raised(int(exponent))}"
+
+
+def _raised(exponent: int) -> str:
+    digits = f"{abs(exponent):02d}".translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{'⁻' if exponent < 0 else ''}{digits}"
+
+
+def _not_finite(number: float) -> str:
+    return "NaN" if math.isnan(number) else "∞" if number > 0 else "-∞"
+
+
+def _binary(value: v.Value, _precision: int) -> str:
+    if type(value) not in (int, UInt, bool):
+        raise _failed("only integers and bools can be formatted as binary", value)
+    return f"{int(value):b}"
+
+
+def _hexadecimal(value: v.Value, letter: str) -> str:
+    if type(value) is str:
+        return value.encode().hex() if letter == "x" else value.encode().hex().upper()
+    if type(value) is bytes:
+        return value.hex() if letter == "x" else value.hex().upper()
+    if type(value) not in (int, UInt):
+        raise _failed("only integers, byte buffers, and strings can be formatted as hex", value)
+    return format(int(value), letter)
+
+
+def _octal(value: v.Value, _precision: int) -> str:
+    if type(value) not in (int, UInt):
+        raise _failed("octal clause can only be used on integers", value)
+    return f"{int(value):o}"
+
+
+_WRITERS: Final[dict[str, Callable[[v.Value, int], str]]] = {
+    "s": _string,
+    "d": _decimal,
+    "f": _fixed,
+    "e": _scientific,
+    "b": _binary,
+    "x": lambda value, _precision: _hexadecimal(value, "x"),
+    "X": lambda value, _precision: _hexadecimal(value, "X"),
+    "o": _octal,
+}

@@ -1,0 +1,451 @@
+"""Tokens to a tree: CEL's grammar by precedence climbing, with cel-go's limits and messages.
+
+The grammar is cel-go's ``parser/gen/CEL.g4``; what is said about a syntax error is what its generated parser
+says about the first one. Long chains of ``&&`` and ``||`` become balanced trees, as there. Limits: 100,000
+characters, 250 levels.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Final
+
+from allotment.devices.cel import literals
+from allotment.devices.cel.building import Builder, MacroBuilder, MacroError
+from allotment.devices.cel.lexer import END, Token, tokenize
+from allotment.devices.cel.macros import Macro, MacroKey, expand
+from allotment.devices.cel.source import NOWHERE, Issue, Source
+from allotment.devices.cel.syntax import (
+    Call,
+    Entry,
+    Expr,
+    Field,
+    Ident,
+    ListExpr,
+    Literal,
+    LiteralValue,
+    MapExpr,
+    Select,
+    StructExpr,
+)
+
+LONGEST: Final = 100_000
+DEEPEST: Final = 250
+_MANY_TOKENS: Final = 60
+_STACK: Final = 20_000
+
+_RELATIONS: Final = frozenset({"==", "!=", "<", "<=", ">=", ">", "in"})
+_SUMS: Final = frozenset({"+", "-"})
+_PRODUCTS: Final = frozenset({"*", "/", "%"})
+_LEVELS: Final = (_RELATIONS, _SUMS, _PRODUCTS)
+_FUNCTIONS: Final = {"in": "@in"}
+_RESERVED: Final = frozenset(
+    [
+        "as",
+        "break",
+        "const",
+        "continue",
+        "else",
+        "false",
+        "for",
+        "function",
+        "if",
+        "import",
+        "let",
+        "loop",
+        "package",
+        "namespace",
+        "null",
+        "return",
+        "true",
+        "var",
+        "void",
+        "while",
+    ]
+)
+_STARTS: Final = (
+    *("[", "{", "(", ".", "-", "!", "true", "false", "null"),
+    *("NUM_FLOAT", "NUM_INT", "NUM_UINT", "STRING", "BYTES", "IDENTIFIER"),
+)
+_CONSTANTS: Final[Mapping[str, LiteralValue]] = {"true": True, "false": False, "null": None}
+_ORDER: Final = ("[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?", ":")
+
+
+class _StopError(Exception):
+    """The text cannot be read on."""
+
+
+def parse(text: str, macros: Mapping[MacroKey, Macro], *, optionals: bool = True) -> Expr:
+    """The tree of an expression; CompileError with every issue found."""
+    source = Source(text)
+    if len(text) > LONGEST:
+        message = f"expression code point size exceeds limit: size: {len(text)}, limit {LONGEST}"
+        raise source.error([Issue(NOWHERE, message)])
+    tokens, issues = tokenize(text)
+    if len(tokens) > _MANY_TOKENS and sys.getrecursionlimit() < _STACK:
+        sys.setrecursionlimit(_STACK)
+    parser = _Parser(tokens, issues, macros, optionals=optionals)
+    tree = parser.whole()
+    if issues or tree is None:
+        raise source.error(issues)
+    return tree
+
+
+class _Parser:
+    """Reads tokens from the left; ``at`` is the next one."""
+
+    def __init__(
+        self, tokens: list[Token], issues: list[Issue], macros: Mapping[MacroKey, Macro], *, optionals: bool
+    ) -> None:
+        self.tokens = tokens
+        self.issues = issues
+        self.macros = macros
+        self.optionals = optionals
+        self.at = 0
+        self.builder = Builder()
+        self.depths = dict.fromkeys(("expression", "member", *range(len(_LEVELS))), 0)
+
+    def whole(self) -> Expr | None:
+        """The expression and nothing after it."""
+        try:
+            tree = self.expression()
+            if self.kind != END:
+                extra = self.tokens[self.at + 1].kind == END
+                self.complain(
+                    f"{'extraneous' if extra else 'mismatched'} input '{self.token.text}' expecting {END}"
+                )
+        except _StopError:
+            return None
+        return tree
+
+    @property
+    def token(self) -> Token:
+        """The next token."""
+        return self.tokens[self.at]
+
+    @property
+    def kind(self) -> str:
+        """The kind of the next token."""
+        return self.tokens[self.at].kind
+
+    def number(self) -> int:
+        return self.builder.number()
+
+    def complain(self, message: str, offset: int | None = None) -> None:
+        """A syntax error at the next token."""
+        self.issues.append(Issue(self.token.offset if offset is None else offset, f"Syntax error: {message}"))
+
+    def report(self, offset: int, message: str) -> None:
+        """An error that is not the grammar's."""
+        self.issues.append(Issue(offset, message))
+
+    def take(self) -> Token:
+        token = self.tokens[self.at]
+        if token.kind != END:
+            self.at += 1
+        return token
+
+    def accept(self, kind: str) -> bool:
+        """Takes the next token if it is of this kind."""
+        if self.tokens[self.at].kind != kind:
+            return False
+        self.at += 1
+        return True
+
+    def expect(self, kind: str, among: str | None = None) -> Token:
+        """Takes a token that must come; a forgotten one is named, a surplus one skipped."""
+        if self.kind == kind:
+            return self.take()
+        wanted = among or f"'{kind}'"
+        following = self.tokens[min(self.at + 1, len(self.tokens) - 1)].kind
+        if following == kind:
+            self.complain(f"extraneous input '{self.token.text}' expecting {wanted}")
+            self.at += 1
+            return self.take()
+        if self.kind == END and among is None:
+            self.complain(f"missing '{kind}' at '{END}'")
+        else:
+            self.complain(f"mismatched input '{self.token.text}' expecting {wanted}")
+        raise _StopError
+
+    def enter(self, what: str | int, times: int = 1) -> None:
+        self.depths[what] += times
+        if self.depths[what] > DEEPEST:
+            self.report(NOWHERE, f"expression recursion limit exceeded: {DEEPEST}")
+            raise _StopError
+
+    def expression(self, *extra: str) -> Expr:
+        """``a ? b : c`` and everything that binds more tightly."""
+        self.enter("expression")
+        node = self.logical("||", extra)
+        if self.kind == "?":
+            offset = self.take().offset
+            number = self.number()
+            yes = self.logical("||", ())
+            self.expect(":")
+            no = self.expression()
+            node = Call(number, offset, "_?_:_", (node, yes, no))
+        self.depths["expression"] -= 1
+        return node
+
+    def logical(self, sign: str, extra: tuple[str, ...]) -> Expr:
+        """A chain of ``||`` over chains of ``&&``."""
+        terms = [self.term(sign, extra)]
+        operators: list[tuple[int, int]] = []
+        while self.kind == sign:
+            offset = self.take().offset
+            terms.append(self.term(sign, ()))
+            operators.append((self.number(), offset))
+        return terms[0] if not operators else _balanced(f"_{sign}_", terms, operators, 0, len(operators) - 1)
+
+    def term(self, sign: str, extra: tuple[str, ...]) -> Expr:
+        return self.logical("&&", extra) if sign == "||" else self.binary(0, extra)
+
+    def binary(self, level: int, extra: tuple[str, ...]) -> Expr:
+        """Comparisons over sums over products, each from the left."""
+        if level == len(_LEVELS):
+            return self.unary(extra)
+        node = self.binary(level + 1, extra)
+        entered = 0
+        while (sign := self.kind) in _LEVELS[level]:
+            offset = self.take().offset
+            number = self.number()
+            self.enter(level)
+            entered += 1
+            other = self.binary(level + 1, ())
+            node = Call(number, offset, _FUNCTIONS.get(sign, f"_{sign}_"), (node, other))
+        self.depths[level] -= entered
+        return node
+
+    def unary(self, extra: tuple[str, ...]) -> Expr:
+        """``!`` and ``-``, any number of one of them."""
+        sign = self.kind
+        if sign not in ("!", "-"):
+            return self.member(extra)
+        if sign == "-" and self.tokens[self.at + 1].kind in ("NUM_INT", "NUM_FLOAT"):
+            return self.member(extra)
+        first = self.token.offset
+        count = 0
+        while self.accept(sign):
+            count += 1
+        if self.kind not in _STARTS and self.kind != END:
+            self.start(())
+        elif self.kind == END:
+            self.complain(f"extraneous input '{END}' expecting {_expected(_STARTS)}")
+            raise _StopError
+        number = self.number()
+        operand = self.member(())
+        return operand if count % 2 == 0 else Call(number, first, f"{sign}_", (operand,))
+
+    def start(self, extra: tuple[str, ...]) -> None:
+        """Skips one surplus token before a value, or gives up."""
+        following = self.tokens[min(self.at + 1, len(self.tokens) - 1)].kind
+        wanted = _expected((*_STARTS, *extra))
+        if self.kind != END and following in _STARTS:
+            self.complain(f"extraneous input '{self.token.text}' expecting {wanted}")
+            self.at += 1
+            return
+        self.complain(f"mismatched input '{self.token.text}' expecting {wanted}")
+        raise _StopError
+
+    def member(self, extra: tuple[str, ...]) -> Expr:
+        """A value and what is asked of it: ``.field``, ``.call()``, ``[index]``."""
+        if self.kind not in _STARTS:
+            self.start(extra)
+            if self.kind in ("!", "-"):
+                return self.unary(())
+        node = self.primary()
+        entered = 0
+        while self.kind in (".", "["):
+            self.enter("member")
+            entered += 1
+            node = self.selection(node) if self.kind == "." else self.index(node)
+        self.depths["member"] -= entered
+        return node
+
+    def selection(self, operand: Expr) -> Expr:
+        dot = self.take()
+        optional = self.accept("?")
+        if self.kind not in ("IDENTIFIER", "ESC_IDENTIFIER"):
+            self.complain(f"no viable alternative at input '.{self.token.text if self.kind != END else ''}'")
+            raise _StopError
+        name = self.take()
+        field = literals.quoted_field(name.text) if name.kind == "ESC_IDENTIFIER" else name.text
+        if self.kind == "(" and not optional and name.kind == "IDENTIFIER":
+            opening = self.take()
+            return self.call(field, opening.offset, operand)
+        number = self.number()
+        if not optional:
+            return Select(number, dot.offset, operand, field)
+        if not self.optionals:
+            self.report(dot.offset, "unsupported syntax '.?'")
+        return Call(number, dot.offset, "_?._", (operand, Literal(self.number(), dot.offset, field)))
+
+    def index(self, operand: Expr) -> Expr:
+        bracket = self.take()
+        number = self.number()
+        optional = self.accept("?")
+        if optional and not self.optionals:
+            self.report(bracket.offset, "unsupported syntax '[?'")
+        index = self.expression("?")
+        self.expect("]")
+        return Call(number, bracket.offset, "_[?_]" if optional else "_[_]", (operand, index))
+
+    def call(self, function: str, offset: int, target: Expr | None = None) -> Expr:
+        """The arguments of a call, behind its parenthesis, and its expansion if it is a macro."""
+        number = self.number()
+        arguments: list[Expr] = []
+        if self.kind != ")":
+            arguments.append(self.expression(")"))
+            while self.accept(","):
+                arguments.append(self.expression())
+        self.expect(")")
+        try:
+            expanded = expand(
+                self.macros, MacroBuilder(self.builder, offset), function, target, tuple(arguments)
+            )
+        except MacroError as error:
+            self.issues.append(error.issue)
+            return Literal(number, offset, None)
+        return expanded or Call(number, offset, function, tuple(arguments), target)
+
+    def primary(self) -> Expr:
+        token = self.token
+        match token.kind:
+            case "(":
+                self.take()
+                node = self.expression()
+                self.expect(")")
+                return node
+            case "[":
+                return self.list_expr()
+            case "{":
+                return self.map_expr()
+            case "IDENTIFIER" | ".":
+                return self.name()
+            case _:
+                return self.constant()
+
+    def constant(self) -> Expr:
+        negative = self.accept("-")
+        token = self.take()
+        offset = token.offset - (0 if not negative else token.offset - self.tokens[self.at - 2].offset)
+        try:
+            value = _constant_value(token, negative=negative)
+        except literals.LiteralError as error:
+            self.report(offset, str(error))
+            value = None
+        return Literal(self.number(), offset, value)
+
+    def name(self) -> Expr:
+        """A name, a call by it, or a message by a dotted one."""
+        first = self.token
+        leading = "." if self.accept(".") else ""
+        if self.kind != "IDENTIFIER":
+            self.complain(f"no viable alternative at input '{leading}{self.token.text}'")
+            raise _StopError
+        token = self.take()
+        name = leading + token.text
+        if (length := self.message_name()) is not None:
+            parts = [piece.text for piece in self.tokens[self.at : self.at + length]]
+            self.at += length
+            return self.message(leading + "".join([token.text, *parts]))
+        if token.text in _RESERVED:
+            self.report(first.offset, f"reserved identifier: {token.text}")
+        if self.kind == "(":
+            opening = self.take()
+            return self.call(name, opening.offset)
+        return Ident(self.number(), first.offset, name)
+
+    def message_name(self) -> int | None:
+        """How many tokens of ``.name`` lie before a ``{``, if nothing else does."""
+        at = self.at
+        while self.tokens[at].kind == "." and self.tokens[at + 1].kind == "IDENTIFIER":
+            at += 2
+        return at - self.at if self.tokens[at].kind == "{" else None
+
+    def message(self, name: str) -> Expr:
+        opening = self.take()
+        number = self.number()
+        fields: list[Field] = []
+        while self.kind != "}":
+            optional = self.accept("?")
+            field = self.expect("IDENTIFIER", "{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}").text
+            colon = self.expect(":")
+            fields.append(Field(self.number(), colon.offset, field, self.expression(), optional))
+            if not self.accept(","):
+                break
+        self.expect("}")
+        return StructExpr(number, opening.offset, name, tuple(fields))
+
+    def list_expr(self) -> Expr:
+        opening = self.take()
+        number = self.number()
+        elements: list[Expr] = []
+        optional: set[int] = set()
+        while self.kind != "]":
+            if self.kind == "?":
+                self.question()
+                optional.add(len(elements))
+            elements.append(self.expression("]", ",", "?"))
+            if not self.accept(","):
+                break
+        self.expect("]")
+        return ListExpr(number, opening.offset, tuple(elements), frozenset(optional))
+
+    def map_expr(self) -> Expr:
+        opening = self.take()
+        number = self.number()
+        entries: list[Entry] = []
+        while self.kind != "}":
+            optional = self.kind == "?" and self.question()
+            key = self.expression("}", ",", "?")
+            colon = self.expect(":")
+            entry = self.number()
+            entries.append(Entry(entry, colon.offset, key, self.expression(), optional))
+            if not self.accept(","):
+                break
+        self.expect("}")
+        return MapExpr(number, opening.offset, tuple(entries))
+
+    def question(self) -> bool:
+        """The mark of an optional element."""
+        offset = self.take().offset
+        if not self.optionals:
+            self.report(offset, "unsupported syntax '?'")
+        return True
+
+
+def _constant_value(token: Token, *, negative: bool) -> LiteralValue:
+    match token.kind:
+        case "NUM_INT":
+            return literals.int_literal(token.text, negative=negative)
+        case "NUM_UINT":
+            return literals.uint_literal(token.text)
+        case "NUM_FLOAT":
+            return literals.float_literal(token.text, negative=negative)
+        case "STRING":
+            return literals.string_literal(token.text)
+        case "BYTES":
+            return literals.bytes_literal(token.text)
+        case kind:
+            return _CONSTANTS[kind]
+
+
+def _balanced(
+    function: str, terms: list[Expr], operators: list[tuple[int, int]], low: int, high: int
+) -> Call:
+    """A chain as a tree of the least depth."""
+    middle = (low + high + 1) // 2
+    left = terms[middle] if middle == low else _balanced(function, terms, operators, low, middle - 1)
+    right = terms[middle + 1] if middle == high else _balanced(function, terms, operators, middle + 1, high)
+    number, offset = operators[middle]
+    return Call(number, offset, function, (left, right))
+
+
+def _expected(kinds: tuple[str, ...]) -> str:
+    """What could come, as the generated parser lists it: signs in the order of the grammar, then the rest."""
+    signs = [f"'{sign}'" for sign in _ORDER if sign in kinds]
+    words = [f"'{word}'" for word in ("true", "false", "null")]
+    return "{" + ", ".join([*signs, *words, *_STARTS[9:]]) + "}"
