@@ -15,10 +15,32 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A machine that runs pods. ``this_machine`` has one, and it carries no labels."""
+    """A machine that runs pods. ``this_machine`` has one, and it carries no labels.
+
+    ``allocatable`` are quantities by resource (none told: unbounded), ``taints`` are as the API has them, and
+    ``metadata`` is what the object's metadata says beside name and labels.
+    """
 
     name: str
     labels: Mapping[str, str] = field(default_factory=dict, hash=False)
+    allocatable: Mapping[str, str] = field(default_factory=dict, hash=False)
+    taints: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
+    unschedulable: bool = False
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The node as an API object."""
+        labels = {"labels": dict(self.labels)} if self.labels else {}
+        spec: dict[str, Any] = {"taints": [dict(taint) for taint in self.taints]} if self.taints else {}
+        if self.unschedulable:
+            spec["unschedulable"] = True
+        parts = {"spec": spec, "status": {"allocatable": dict(self.allocatable)} if self.allocatable else {}}
+        return {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": self.name, **labels, **self.metadata},
+            **{key: part for key, part in parts.items() if part},
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,12 +27,13 @@ Loc = tuple[str | int, ...]
 class Problem(NamedTuple):
     """What is wrong at a place of a spec.
 
-    ``tolerated`` marks what some served version of the API takes: a cluster may well have such an object.
+    ``tolerated`` says who takes it all the same: a cluster may well have such an object. Empty words mean
+    that it is told of the pool as a whole.
     """
 
     loc: Loc
     text: str
-    tolerated: bool = False
+    tolerated: str | None = None
 
 
 @lru_cache(maxsize=65536)

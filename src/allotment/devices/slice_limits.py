@@ -56,7 +56,7 @@ def of_slice(published: ResourceSlice) -> Iterator[Problem]:
     yield from _of_reach(published)
     if published.devices and published.shared_counters:
         text = "only one of `sharedCounters` or `devices` is allowed"
-        yield Problem(("sharedCounters",), text, tolerated=True)
+        yield Problem(("sharedCounters",), text, "Kubernetes 1.34 still took it, 1.35 and later do not")
     extras = any(
         device.taints or device.consumes_counters or _has_lists(device) for device in published.devices
     )
@@ -65,7 +65,7 @@ def of_slice(published: ResourceSlice) -> Iterator[Problem]:
     if len({device.name for device in published.devices}) < len(published.devices):
         for name in twice(device.name for device in published.devices):
             place = max(at for at, device in enumerate(published.devices) if device.name == name)
-            yield Problem(("devices", place, "name"), f"device `{name}`: Duplicate value")
+            yield Problem(("devices", place, "name"), f"device `{name}`: Duplicate value", "")
     yield from _of_counter_sets(published)
     for place, device in enumerate(published.devices):
         for problem in _of_device(device, per_device=published.per_device_node_selection):

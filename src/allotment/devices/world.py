@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from allotment.devices.claim_objects import ResourceClaim, ResourceClaimTemplate
 from allotment.devices.classes import DeviceClass
 from allotment.devices.nodes import Node
 from allotment.devices.slices import Device, DeviceId, ResourceSlice
+from allotment.devices.taint_rules import DeviceTaintRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,7 @@ class World:
 
     ``nodes`` holds labels where they are known; a node that is not in it has none. ``in_use`` is bytes of
     device memory in use, where that can be told; ``notes`` are sentences about cards that offer nothing.
+    A cluster's world has claims, templates and taint rules too.
     """
 
     slices: tuple[ResourceSlice, ...]
@@ -28,12 +31,19 @@ class World:
     nodes: Mapping[str, Node] = field(default_factory=dict, hash=False)
     in_use: Mapping[DeviceId, int] = field(default_factory=dict, hash=False, compare=False)
     notes: tuple[str, ...] = ()
+    claims: tuple[ResourceClaim, ...] = ()
+    templates: tuple[ResourceClaimTemplate, ...] = ()
+    taint_rules: tuple[DeviceTaintRule, ...] = ()
 
     def devices(self) -> Iterator[tuple[DeviceId, Device]]:
         """Every published device, slice by slice, in the order of the slices."""
         for published in self.slices:
             for device in published.devices:
                 yield published.device_id(device), device
+
+    def held(self) -> dict[DeviceId, ResourceClaim]:
+        """The devices that claims of this world hold."""
+        return {device: claim for claim in self.claims for device in claim.devices}
 
     def node_named(self, name: str) -> Node:
         """The node of this name, with the labels that are known."""
