@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from allotment.documents.checking import Place, shown
 from allotment.documents.shapes import Choice, Flag, Integer, Key, ListOf, Number, Record, TableOf, Text
+from allotment.platform.addresses import HOST, look_address
 from allotment.platform.model import (
     ENGINES,
+    REF,
     SCHEDULERS,
     Card,
     Defaults,
@@ -38,8 +39,6 @@ from allotment.platform.need_shapes import NEED, RESOURCES
 from allotment.platform.paths import look_folder
 from allotment.quantities import QuantityError, parse_duration
 
-REF: Final = "{ref}"
-HOST: Final = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 IMAGE_REPOSITORY: Final = re.compile(
     r"[a-z0-9][a-z0-9._-]*(?::[0-9]{1,5})?(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*"
 )
@@ -103,14 +102,16 @@ def _look_bucket(text: str, place: Place) -> None:
 
 def _look_template(text: str, place: Place) -> None:
     look_printable(text, place)
-    if text.count(REF) != 1 or text.replace(REF, "").strip("{}") != text.replace(REF, ""):
+    if text.count(REF) != 1 or not set("{}").isdisjoint(text.replace(REF, "")):
         hint = "write {ref} once where a volume's reference goes, such as scans/{ref}"
         place.refuse("bad-template", f"`{shown(text)}` has no place for a reference, or several", hint)
-    if "://" in text and (urlsplit(text).scheme not in {"http", "https"} or REF in urlsplit(text).netloc):
-        message = f"`{shown(text)}` lets a volume choose the host, or is no web address"
-        place.refuse("bad-template", message, "begin it with https:// and a host, and put {ref} in the path")
     if "://" not in text:
         look_folder(text, place)
+        return
+    if REF in text.partition("://")[2].partition("/")[0]:
+        message = f"`{shown(text)}` lets a volume choose the host"
+        place.refuse("bad-template", message, "begin it with https:// and a host, and put {ref} in the path")
+    look_address(text.replace(REF, "R1"), place)
 
 
 def _look_host(text: str, place: Place) -> None:

@@ -14,6 +14,7 @@ from allotment.platform.need import NO_RESOURCES, Need, Resources
 ENGINES = ("local", "kubernetes")
 SCHEDULERS = ("default", "kueue", "kai", "both")
 BUILT_IN_TEAM = "local"
+REF = "{ref}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ class TopologyLevel:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where pages come from: the template of a bare reference, and the hosts that may be asked."""
+    """Where pages come from: the template of a bare ``{ref}``, and the hosts that may be asked."""
 
     template: str | None = None
     hosts: tuple[str, ...] = ()

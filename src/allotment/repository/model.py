@@ -12,9 +12,9 @@ from typing import Any, Literal, NamedTuple
 
 from allotment.documents import Document
 from allotment.errors import Position
+from allotment.platform.model import REF
 from allotment.platform.need import NO_RESOURCES, Need, Resources
 
-REF = "{ref}"
 Runner = Literal["own", "image"]
 
 

@@ -8,11 +8,10 @@ from typing import Final
 
 from allotment.documents.checking import Place, shown
 from allotment.errors import Severity, did_you_mean
-from allotment.platform.model import Platform
-from allotment.repository.addresses import host_of
+from allotment.platform.addresses import host_of
+from allotment.platform.model import REF, Platform
 from allotment.repository.folders import ABSENT, ESCAPES, look_on_disk
 from allotment.repository.model import (
-    REF,
     FolderSource,
     ImagesSource,
     ManifestSource,

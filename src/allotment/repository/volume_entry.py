@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from allotment.documents.checking import Place, RefusedError, shown
 from allotment.documents.shapes import Key, ListOf, Record, Text
+from allotment.platform.addresses import LONGEST, look_address
 from allotment.platform.paths import look_folder
-from allotment.repository.addresses import LONGEST, look_address
 from allotment.repository.model import FolderSource, ImagesSource, ManifestSource, Source, Volume
 from allotment.repository.names import look_volume_id
 

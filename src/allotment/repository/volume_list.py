@@ -16,9 +16,9 @@ from typing import Any, Final
 
 from allotment.documents.checking import Place, RefusedError
 from allotment.documents.memory import collection_paused
-from allotment.platform.model import Platform
+from allotment.platform.model import REF, Platform
 from allotment.repository.in_bulk import in_bulk
-from allotment.repository.model import REF, FolderSource, ReferenceSource, Volume
+from allotment.repository.model import FolderSource, ReferenceSource, Volume
 from allotment.repository.names import are_volume_ids
 from allotment.repository.sources import look_at_folders, look_at_hosts, reference_source
 from allotment.repository.volume_entry import EntryReader

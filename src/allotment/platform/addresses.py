@@ -11,9 +11,9 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from allotment.documents.checking import Place, shown
-from allotment.platform.file_shapes import HOST
 
 LONGEST: Final = 8192
+HOST: Final = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 RULE: Final = "bad-address"
 ADDRESS: Final = re.compile(r"https?://[^\s\\\x00-\x20\x7f]+", re.IGNORECASE)
 HINT: Final = "write the whole address, as a browser takes it: https://host/path"
