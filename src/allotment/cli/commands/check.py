@@ -28,6 +28,7 @@ from allotment.platform.file import scan_platform
 from allotment.platform.find import FILE_NAME, FoundPlatform, look_for_platform
 from allotment.repository import Loaded, load_repository
 from allotment.repository.select import is_repository, selected_files
+from allotment.running.steps.checking import settings_findings
 
 FORMAT_VERSION = 1
 
@@ -103,6 +104,7 @@ def _checked(loaded: Loaded, found: FoundPlatform, own: Path | None) -> Checked:
     findings = {*loaded.findings, *found.findings}
     for pipeline in pipelines.values():
         findings.update(need_findings(pipeline))
+        findings.update(settings_findings(pipeline))
     if own is not None:
         findings.update(scan_platform(own, str(own))[1])
     platform_files = (own is not None) + Path(found.origin).is_file()

@@ -19,12 +19,17 @@ ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r"})
 
 def create(settings: Mapping[str, Any], _context: StepContext) -> Step:
     """The step; it has no settings."""
+    read_settings(settings)
+    return checksum
+
+
+def read_settings(settings: Mapping[str, Any]) -> None:
+    """Refuse any setting."""
     if settings:
         name = next(iter(settings))
         raise StepSettingsError(
             f"`checksum` has no setting `{name}`; it has none at all: leave `settings` out"
         )
-    return checksum
 
 
 def checksum(page: Page, _earlier: Mapping[str, bytes]) -> dict[str, bytes]:

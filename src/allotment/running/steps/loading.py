@@ -23,6 +23,7 @@ from allotment.running.endings import PermanentFailureError, VolumeFailedError
 from allotment.running.steps import Step, StepContext, StepFactory, StepSettingsError
 
 GROUP = "allotment.steps"
+PLAIN_FACTORY = "create"
 
 log = logging.getLogger(__name__)
 
@@ -53,17 +54,26 @@ def load_steps(
 
 
 def labels(names: Iterable[str]) -> tuple[str, ...]:
-    """The label of each step: its name, or its function's name; ``-2``, ``-3`` where one comes again."""
+    """The label of each step, ``-2``, ``-3`` where one comes again.
+
+    That is its name, or of ``module:function`` the function's name, or the module's for a plain ``create``.
+    """
     seen: Counter[str] = Counter()
     found = []
     for name in names:
-        label = name.rpartition(":")[2].rpartition(".")[2]
+        label = _label(name)
         seen[label] += 1
         try:
             found.append(check_label(label if seen[label] == 1 else f"{label}-{seen[label]}"))
         except NameRefused as error:
             raise PermanentFailureError("step-name", f"step {name}: {error.what}; {error.remedy}") from error
     return tuple(found)
+
+
+def _label(name: str) -> str:
+    module, _, function = name.rpartition(":")
+    label = function.rpartition(".")[2]
+    return module.rpartition(".")[2] if module and function == PLAIN_FACTORY else label
 
 
 def find_factory(name: str) -> StepFactory:
