@@ -183,6 +183,7 @@ class Attempting:
             "host": around.holder.host,
             "load_seconds": rounded(around.steps.seconds),
             "peak_memory_bytes": peak_memory(),
+            **around.device_memory.measured(),
             "seconds": rounded(seconds),
             "started": self._at,
         }

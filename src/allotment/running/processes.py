@@ -89,15 +89,24 @@ def processes() -> Iterator[Process]:
     except OSError:
         return
     for name in names:
-        if not name.isdigit():
-            continue
-        try:
-            with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - as above
-                fields = file.read().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if len(fields) > 2:
-            yield Process(int(name), int(fields[1]), int(fields[2]), fields[0])
+        process = _process(name) if name.isdigit() else None
+        if process is not None:
+            yield process
+
+
+def parent_of(pid: int) -> int | None:
+    """The process that started another one; None when that one cannot be seen."""
+    process = _process(str(pid))
+    return None if process is None else process.parent
+
+
+def _process(name: str) -> Process | None:
+    try:
+        with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - as above
+            fields = file.read().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return Process(int(name), int(fields[1]), int(fields[2]), fields[0]) if len(fields) > 2 else None
 
 
 def _prctl(option: int, value: int) -> None:

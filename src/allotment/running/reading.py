@@ -135,11 +135,14 @@ class Reading:
             return
         seconds = self.around.monotonic() - began
         self.clocked.page(seconds, arrived.waited)
-        measured = {
+        measured: dict[str, Any] = {
             "attempt": self.attempt,
             "seconds": rounded(seconds),
             "wait_seconds": rounded(arrived.waited),
         }
+        device_memory = self.around.device_memory.page_peak()
+        if device_memory is not None:
+            measured["peak_device_memory_bytes"] = device_memory
         mark = SourceMark(ref.source, ref.size, fetched.sha256)
         self.records[ref.name] = self._writer.write(ref.name, mark, outputs, measured)
         self._done(ref, measured)

@@ -16,6 +16,7 @@ from allotment.buckets.once import Patience, PatientBucket
 from allotment.events.event import Event
 from allotment.events.sinks import Sink
 from allotment.running.assignment import Assignment
+from allotment.running.device_memory import DeviceMemory, NoDeviceMemory
 from allotment.running.holder import Holder, is_dead
 from allotment.running.interrupts import Interrupts
 from allotment.running.lease import Lease
@@ -67,6 +68,7 @@ class Surroundings:
     keep_renewed: KeepRenewed = _not_renewed
     notice: AttemptNotice = field(default_factory=NoNotice)
     patience: Patience = field(default_factory=Patience)
+    device_memory: DeviceMemory = field(default_factory=NoDeviceMemory)
 
     def patient(self, patience: Patience | None = None) -> PatientBucket:
         """The bucket, tried again when it fails; its pauses can be broken into."""

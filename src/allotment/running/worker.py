@@ -22,6 +22,7 @@ from allotment.events.sinks import PipeSink, Sink
 from allotment.running.assignment import Assignment, VolumeSpec
 from allotment.running.attempting import one_line
 from allotment.running.board import Board
+from allotment.running.device_memory import device_memory
 from allotment.running.endings import (
     EXIT_COMPLETE,
     EXIT_FAILED,
@@ -113,20 +114,22 @@ def _work(
         sink = PipeSink(worker.events_fd)
     else:
         sink = BucketSink(bucket, assignment.team, assignment.campaign, f"worker-{holder.id}", time.time)
-    around = Surroundings(
-        assignment=assignment,
-        bucket=bucket,
-        steps=StepsOnce(partial(load_steps, assignment.steps, context), time.monotonic),
-        open_source=partial(open_source, root=root, max_pixels=limits.max_pixels),
-        holder=holder,
-        sink=sink,
-        clock=time.time,
-        monotonic=time.monotonic,
-        interrupts=interrupts,
-        keep_renewed=renewed,
-        notice=board,
-    )
-    try:
-        return run_pack(around, pack)
-    finally:
-        sink.flush()
+    with device_memory(os.environ, os.getpid()) as memory:
+        around = Surroundings(
+            assignment=assignment,
+            bucket=bucket,
+            steps=StepsOnce(partial(load_steps, assignment.steps, context), time.monotonic),
+            open_source=partial(open_source, root=root, max_pixels=limits.max_pixels),
+            holder=holder,
+            sink=sink,
+            clock=time.time,
+            monotonic=time.monotonic,
+            interrupts=interrupts,
+            keep_renewed=renewed,
+            notice=board,
+            device_memory=memory,
+        )
+        try:
+            return run_pack(around, pack)
+        finally:
+            sink.flush()

@@ -30,6 +30,7 @@ from allotment.running.engine.filling import Filler
 from allotment.running.engine.requests import Requests, Settings
 from allotment.running.engine.standing import look_with, volume_standing
 from allotment.running.engine.starting import Starter
+from allotment.running.engine.visible import visible_cards
 from allotment.running.engine.work import Work
 
 OLD_ENGINES_KEPT = 50
@@ -84,6 +85,7 @@ def run_works(works: Sequence[Work], session: Session, watcher: Watcher) -> tupl
                 folder=registration.folder,
                 bucket=folder,
                 processors=processors_of(session.world),
+                cards=visible_cards(session.world),
                 environment=session.environment,
             ),
             logs={

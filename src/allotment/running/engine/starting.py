@@ -9,6 +9,7 @@ from pathlib import Path
 from allotment.devices.slices import DeviceId
 from allotment.running.engine.assign import assignment_for
 from allotment.running.engine.filling import Started
+from allotment.running.engine.visible import Visible, card_variables
 from allotment.running.engine.worker import Worker, start_worker, worker_environment
 
 
@@ -19,6 +20,7 @@ class Starter:
     folder: Path
     bucket: str
     processors: Mapping[DeviceId, int]
+    cards: Mapping[DeviceId, Visible]
     environment: Mapping[str, str]
 
     def start(self, start: Started, now: float) -> Worker:
@@ -43,5 +45,10 @@ class Starter:
             folder=self.folder / "assignments",
             log=log,
             now=now,
-            environment=worker_environment(self.environment, work.environment, assignment.worker.threads),
+            environment=worker_environment(
+                self.environment,
+                work.environment,
+                assignment.worker.threads,
+                card_variables(start.allocation.ids, self.cards),
+            ),
         )

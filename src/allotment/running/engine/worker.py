@@ -168,7 +168,10 @@ def start_worker(
     return Worker(campaign, index, volumes, allocation, now, process, reading, log)
 
 
-def worker_environment(own: Mapping[str, str], pipeline: Mapping[str, str], threads: int) -> dict[str, str]:
-    """The environment of a worker: ours, the pipeline's plain values, and how many threads libraries may
-    use."""
-    return {**own, **dict.fromkeys(THREAD_VARIABLES, str(threads)), "PYTHONUNBUFFERED": "1", **pipeline}
+def worker_environment(
+    own: Mapping[str, str], pipeline: Mapping[str, str], threads: int, cards: Mapping[str, str]
+) -> dict[str, str]:
+    """The environment of a worker: ours, the pipeline's plain values, how many threads libraries may use,
+    and the cards that it sees, which nothing of the pipeline can widen."""
+    libraries = dict.fromkeys(THREAD_VARIABLES, str(threads))
+    return {**own, **libraries, "PYTHONUNBUFFERED": "1", **pipeline, **cards}

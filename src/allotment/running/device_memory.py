@@ -1,0 +1,166 @@
+"""How much of its cards' memory a worker has used at most: what a need for less than a card is measured by.
+
+Five times a second NVIDIA's library is asked which processes use a card and how much; what counts are this
+worker and everything below it. In a container the library names processes by numbers that mean nothing there;
+then what the card has more in use than at the start stands in, which is as good while nobody else is on the
+card. A worker without a card has no thread and loads nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, Final, Protocol
+
+from allotment.running.processes import parent_of
+
+EVERY_SECONDS: Final = 0.2
+VARIABLE: Final = "CUDA_VISIBLE_DEVICES"
+BY_PROCESS: Final = "process"
+BY_CARD: Final = "card"
+_PREFIXES: Final = ("GPU-", "MIG-")
+_DEEPEST: Final = 64
+
+log = logging.getLogger(__name__)
+
+
+class DeviceMemory(Protocol):
+    """What is known of device memory; None for a worker without a card."""
+
+    def page_peak(self) -> int | None:
+        """The most since the last call, in bytes."""
+
+    def measured(self) -> Mapping[str, Any]:
+        """The most so far, as it stands under ``measured``, and how it was told."""
+
+
+class NoDeviceMemory:
+    """No card, nothing to measure."""
+
+    def page_peak(self) -> int | None:
+        """Nothing."""
+        return None
+
+    def measured(self) -> Mapping[str, Any]:
+        """Nothing."""
+        return {}
+
+
+class CardMemory:
+    """The peak of some cards, from one sample after another."""
+
+    def __init__(self, nvml: Any, cards: tuple[Any, ...], is_ours: Callable[[int], bool]) -> None:
+        self._nvml = nvml
+        self._cards = cards
+        self._is_ours = is_ours
+        self._lock = threading.Lock()
+        self._at_start = sum(self._used(card) for card in cards)
+        self._peaks = {BY_PROCESS: 0, BY_CARD: 0}
+        self._page = {BY_PROCESS: 0, BY_CARD: 0}
+
+    def sample(self) -> None:
+        """Look once."""
+        now = {
+            BY_PROCESS: sum(self._ours(card) for card in self._cards),
+            BY_CARD: max(0, sum(self._used(card) for card in self._cards) - self._at_start),
+        }
+        with self._lock:
+            for way, amount in now.items():
+                self._peaks[way] = max(self._peaks[way], amount)
+                self._page[way] = max(self._page[way], amount)
+
+    def page_peak(self) -> int | None:
+        """The most since the last call, with one look now: a short page may lie between two samples."""
+        self.sample()
+        with self._lock:
+            peak = self._page[self._way]
+            self._page = {BY_PROCESS: 0, BY_CARD: 0}
+        return peak
+
+    def measured(self) -> Mapping[str, Any]:
+        """The most so far, and whether processes or the card told it."""
+        self.sample()
+        with self._lock:
+            return {
+                "peak_device_memory_bytes": self._peaks[self._way],
+                "device_memory_told_by": self._way,
+            }
+
+    @property
+    def _way(self) -> str:
+        return BY_PROCESS if self._peaks[BY_PROCESS] else BY_CARD
+
+    def _ours(self, card: Any) -> int:
+        try:
+            running = self._nvml.nvmlDeviceGetComputeRunningProcesses(card)
+        except self._nvml.NVMLError:
+            return 0
+        return sum(
+            process.usedGpuMemory or 0
+            for process in running
+            if process.usedGpuMemory and self._is_ours(process.pid)
+        )
+
+    def _used(self, card: Any) -> int:
+        try:
+            return int(self._nvml.nvmlDeviceGetMemoryInfo(card).used)
+        except self._nvml.NVMLError:
+            return 0
+
+
+@contextmanager
+def device_memory(
+    environment: Mapping[str, str], own: int, nvml: Any | None = None
+) -> Iterator[DeviceMemory]:
+    """The memory of the cards that the environment makes visible, sampled in a thread until left.
+
+    ``own`` is the process at the top of those that count.
+    """
+    names = tuple(name for name in environment.get(VARIABLE, "").split(",") if name.startswith(_PREFIXES))
+    memory = _opened(names, own, nvml) if names else None
+    if memory is None:
+        yield NoDeviceMemory()
+        return
+    done = threading.Event()
+    thread = threading.Thread(target=_watch, args=(memory, done), name="device-memory", daemon=True)
+    thread.start()
+    try:
+        yield memory
+    finally:
+        done.set()
+        thread.join(EVERY_SECONDS)  # a library that hangs does not hold up the end
+
+
+def is_below(pid: int, top: int) -> bool:
+    """Whether a process is another one or was started below it."""
+    for _ in range(_DEEPEST):
+        if pid == top:
+            return True
+        parent = parent_of(pid)
+        if parent is None or parent <= 1:
+            return False
+        pid = parent
+    return False
+
+
+def _opened(names: tuple[str, ...], own: int, nvml: Any | None) -> CardMemory | None:
+    try:
+        library = importlib.import_module("pynvml") if nvml is None else nvml
+    except ImportError:
+        return None
+    try:
+        library.nvmlInit()
+        cards = tuple(library.nvmlDeviceGetHandleByUUID(name) for name in names)
+        return CardMemory(library, cards, lambda pid: is_below(pid, own))
+    except (library.NVMLError, OSError) as error:
+        log.info("device memory is not measured: %s", error)
+        return None
+
+
+def _watch(memory: CardMemory, done: threading.Event) -> None:
+    while not done.wait(EVERY_SECONDS):
+        with suppress(Exception):  # a sample that fails is one sample fewer
+            memory.sample()
