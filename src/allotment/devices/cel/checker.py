@@ -53,6 +53,9 @@ class Names(Protocol):
     def functions(self, name: str) -> tuple[Overload, ...] | None:
         """The forms of a function."""
 
+    def has_fields(self, struct: str) -> bool:
+        """Whether the fields of an object are declared."""
+
     def field(self, struct: str, name: str) -> CelType | None:
         """The type of an object's field."""
 
@@ -144,8 +147,10 @@ class _Checker:
             found = target.parameters[1]
         elif target.kind == "struct":
             declared = self.names.field(target.name, name)
-            if declared is None:
+            if declared is None and self.names.has_fields(target.name):
                 self.report(node, f"undefined field '{name}'")
+            elif declared is None:
+                self.report(node, f"unexpected failed resolution of '{target.name}'")
             found = declared or t.ERROR
         else:
             if target.kind == "parameter":

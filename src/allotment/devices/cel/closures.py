@@ -16,6 +16,7 @@ from allotment.devices.cel.checked import Checked
 from allotment.devices.cel.devices import DeviceView
 from allotment.devices.cel.dispatch import CONVERSIONS, Callee, arguments_of, callee
 from allotment.devices.cel.environment import Names
+from allotment.devices.cel.library.operators import OPERATORS
 from allotment.devices.cel.paths import Compute, Slots
 from allotment.devices.cel.problems import EvaluationError, no_such_overload
 from allotment.devices.cel.regex import RegexError, compile_regex
@@ -33,16 +34,11 @@ from allotment.devices.cel.syntax import (
 )
 from allotment.devices.cel.values import MISSING, Value
 
-_ORDERINGS: Final = {
-    "_<_": (operator.lt, v.less, operator.gt, v.greater),
-    "_<=_": (operator.le, v.less_equal, operator.ge, v.greater_equal),
-    "_>_": (operator.gt, v.greater, operator.lt, v.less),
-    "_>=_": (operator.ge, v.greater_equal, operator.le, v.less_equal),
-}
+_ORDERINGS: Final = {"_<_": operator.lt, "_<=_": operator.le, "_>_": operator.gt, "_>=_": operator.ge}
 _FOLDED_EARLY: Final = CONVERSIONS | {"quantity", "semver", "isQuantity", "isSemver"}
 _PATTERNS: Final = frozenset({"matches", "find", "findAll"})
 _QUICK_TYPES: Final[Mapping[str, type]] = {
-    kind.name: python for python, kind in v.RUNTIME_TYPES.items() if python is not tuple
+    kind.name: python for python, kind in v.RUNTIME_TYPES.items() if python not in (tuple, v.ComputedQuantity)
 }
 
 
@@ -171,6 +167,8 @@ class Closures:
         """A closure of its own for what selectors do most."""
         if called.function in _ORDERINGS:
             return _ordering(called.function, plans)
+        if called.overload == "in_list" and plans[1].is_constant:
+            return logic.one_of(plans[0].compute, plans[1].constant)
         if called.function == "matches" and isinstance(plans[1].constant, str):
             return _matching(plans[0].compute, plans[1].constant)
         if not called.exact and called.overload and not called.any_types:
@@ -229,7 +227,8 @@ class Closures:
         if other.is_constant:
             return Plan(logic.equal_to(one.compute, other.constant, unequal=unequal))
         left, right = one.compute, other.compute
-        return Plan(lambda device, slots: v.equal(left(device, slots), right(device, slots)) is not unequal)
+        compare = v.unequal if unequal else v.equal
+        return Plan(lambda device, slots: compare(left(device, slots), right(device, slots)))
 
     def index(self, node: Call) -> Plan:
         """``[key]``, ``[?key]`` and ``.?field``."""
@@ -403,12 +402,11 @@ def _called(compute: Callable[..., Value], plans: tuple[Plan, ...]) -> Compute:
 
 
 def _ordering(function: str, plans: tuple[Plan, ...]) -> Compute:
-    quick, careful, turned, turned_careful = _ORDERINGS[function]
+    """``<`` and its kin; quick with a constant behind it."""
+    careful = OPERATORS[function]
     one, other = plans
     if other.is_constant:
-        return logic.ordered_with(one.compute, other.constant, quick, careful)
-    if one.is_constant:
-        return logic.ordered_with(other.compute, one.constant, turned, turned_careful)
+        return logic.ordered_with(one.compute, other.constant, _ORDERINGS[function], careful)
     left, right = one.compute, other.compute
     return lambda device, slots: careful(left(device, slots), right(device, slots))
 

@@ -113,6 +113,10 @@ class Names:
         """The forms of a function."""
         return self.overloads.get(name)
 
+    def has_fields(self, struct: str) -> bool:
+        """Whether the fields of an object are declared: those of ``device`` are."""
+        return struct == devices.STRUCT
+
     def field(self, struct: str, name: str) -> CelType | None:
         """The type of a field of ``device``; other objects have none."""
         return self.fields.get(name) if struct == devices.STRUCT else None

@@ -38,7 +38,21 @@ _TOKEN: Final = re.compile(
         ]
     )
 )
-_OPEN_STRING: Final = re.compile(r"[bB]?[rR]?(?:\"|')[^\n\r]*")
+_UNREAD: Final = re.compile(
+    "|".join(
+        [
+            *(
+                rf"{quote}(?:{_ESCAPE}|[^\\{quote}\n\r])*"
+                r"(?:\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[0-3][0-7]?)?)?[\s\S]?"
+                for quote in ('"', "'")
+            ),
+            r"[=&|][\s\S]?",
+            r"`[A-Za-z0-9_.\-/ ]*[\s\S]?",
+            r"[\s\S]",
+        ]
+    )
+)
+"""What is read in vain before it is given up: up to the character that fits nowhere."""
 _WORDS: Final = frozenset({"in", "true", "false", "null"})
 END: Final = "<EOF>"
 
@@ -60,7 +74,7 @@ def tokenize(text: str) -> tuple[list[Token], list[Issue]]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            unread = _OPEN_STRING.match(text, at)
+            unread = _UNREAD.match(text, at)
             piece = unread.group() if unread else text[at]
             issues.append(Issue(at, f"Syntax error: token recognition error at: '{piece}'"))
             at += len(piece)

@@ -86,14 +86,30 @@ def not_strictly_false(one: Compute) -> Compute:
 def equal_to(one: Compute, constant: Value, *, unequal: bool = False) -> Compute:
     """``==`` and ``!=`` with a constant: values of its type at once, others with care."""
     kind = type(constant)
+    careful = v.unequal if unequal else v.equal
     if kind not in (str, int, bool):
-        return lambda device, slots: v.equal(one(device, slots), constant) is not unequal
+        return lambda device, slots: careful(one(device, slots), constant)
 
     def compute(device: DeviceView, slots: Slots) -> Value:
         found = one(device, slots)
         if type(found) is kind:
             return (found == constant) is not unequal
-        return v.equal(found, constant) is not unequal
+        return careful(found, constant)
+
+    return compute
+
+
+def one_of(one: Compute, constants: list[Value]) -> Compute:
+    """``in`` with a list of constants; an empty one is not even asked."""
+    if not constants:
+        return lambda _device, _slots: False
+    texts = frozenset(constant for constant in constants if type(constant) is str)
+
+    def compute(device: DeviceView, slots: Slots) -> Value:
+        found = one(device, slots)
+        if type(found) is str:
+            return found in texts
+        return any(v.found_equal(found, constant) for constant in constants)
 
     return compute
 
@@ -106,7 +122,7 @@ def ordered_with(
 ) -> Compute:
     """``<`` and its kin with a constant."""
     kind = type(constant)
-    if kind is float:
+    if kind not in (int, str):
         return lambda device, slots: careful(one(device, slots), constant)
 
     def compute(device: DeviceView, slots: Slots) -> Value:

@@ -69,6 +69,7 @@ _STARTS: Final = (
     *("NUM_FLOAT", "NUM_INT", "NUM_UINT", "STRING", "BYTES", "IDENTIFIER"),
 )
 _CONSTANTS: Final[Mapping[str, LiteralValue]] = {"true": True, "false": False, "null": None}
+_ENDS: Final = frozenset({")", "]"})
 _ORDER: Final = ("[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?", ":")
 
 
@@ -163,7 +164,7 @@ class _Parser:
             self.complain(f"extraneous input '{self.token.text}' expecting {wanted}")
             self.at += 1
             return self.take()
-        if self.kind == END and among is None:
+        if self.kind == END and kind in _ENDS and among is None:
             self.complain(f"missing '{kind}' at '{END}'")
         else:
             self.complain(f"mismatched input '{self.token.text}' expecting {wanted}")
@@ -229,6 +230,7 @@ class _Parser:
         count = 0
         while self.accept(sign):
             count += 1
+        self.after_signs(sign)
         if self.kind not in _STARTS and self.kind != END:
             self.start(())
         elif self.kind == END:
@@ -237,6 +239,20 @@ class _Parser:
         number = self.number()
         operand = self.member(())
         return operand if count % 2 == 0 else Call(number, first, f"{sign}_", (operand,))
+
+    def after_signs(self, sign: str) -> None:
+        """Refuses ``-!`` and a ``!-`` that begins no number."""
+        if sign == "-" and self.kind == "!":
+            self.complain("no viable alternative at input '-!'")
+            raise _StopError
+        if sign == "!" and self.kind == "-":
+            following = self.tokens[self.at + 1]
+            if following.kind in _CONSTANTS:
+                self.complain(f"mismatched input '{following.text}' expecting IDENTIFIER", following.offset)
+                raise _StopError
+            if following.kind not in ("NUM_INT", "NUM_FLOAT"):
+                self.complain(f"no viable alternative at input '-{following.text}'", following.offset)
+                raise _StopError
 
     def start(self, extra: tuple[str, ...]) -> None:
         """Skips one surplus token before a value, or gives up."""
@@ -340,7 +356,6 @@ class _Parser:
 
     def name(self) -> Expr:
         """A name, a call by it, or a message by a dotted one."""
-        first = self.token
         leading = "." if self.accept(".") else ""
         if self.kind != "IDENTIFIER":
             self.complain(f"no viable alternative at input '{leading}{self.token.text}'")
@@ -352,11 +367,11 @@ class _Parser:
             self.at += length
             return self.message(leading + "".join([token.text, *parts]))
         if token.text in _RESERVED:
-            self.report(first.offset, f"reserved identifier: {token.text}")
+            self.report(token.offset, f"reserved identifier: {token.text}")
         if self.kind == "(":
             opening = self.take()
             return self.call(name, opening.offset)
-        return Ident(self.number(), first.offset, name)
+        return Ident(self.number(), token.offset, name)
 
     def message_name(self) -> int | None:
         """How many tokens of ``.name`` lie before a ``{``, if nothing else does."""
@@ -391,7 +406,7 @@ class _Parser:
             elements.append(self.expression("]", ",", "?"))
             if not self.accept(","):
                 break
-        self.expect("]")
+        self.expect("]", "{']', ','}")
         return ListExpr(number, opening.offset, tuple(elements), frozenset(optional))
 
     def map_expr(self) -> Expr:
@@ -406,7 +421,7 @@ class _Parser:
             entries.append(Entry(entry, colon.offset, key, self.expression(), optional))
             if not self.accept(","):
                 break
-        self.expect("}")
+        self.expect("}", "{'}', ','}")
         return MapExpr(number, opening.offset, tuple(entries))
 
     def question(self) -> bool:

@@ -65,6 +65,12 @@ class Opaque:
         return hash(self.data)
 
 
+class ComputedQuantity(Quantity):
+    """A quantity that ``add`` or ``sub`` has made: upstream cannot compare anything with it by ``==``."""
+
+    __slots__ = ()
+
+
 NOTHING: Final = OptionalValue(present=False)
 MISSING: Final = object()
 _KEYS: Final = {True: BoolKey(value=True), False: BoolKey(value=False)}
@@ -81,6 +87,7 @@ RUNTIME_TYPES: Final[Mapping[type, t.CelType]] = {
     type(None): t.NULL,
     OptionalValue: t.optional_of(t.DYN),
     Quantity: t.QUANTITY,
+    ComputedQuantity: t.QUANTITY,
     Semver: t.SEMVER,
     str: t.STRING,
     Timestamp: t.TIMESTAMP,
@@ -103,6 +110,8 @@ _GO_NAMES: Final = {
     "uint": "types.Uint",
 }
 _NUMBERS: Final = frozenset({int, UInt, float})
+ORDERED: Final = frozenset({int, UInt, float, str, bytes, bool, Timestamp, Duration})
+"""The types whose values have an order."""
 _STRICT: Final = (Semver, Quantity)
 _LISTS: Final = frozenset({list, tuple})
 _MAPS: Final[set[type]] = {dict}
@@ -141,6 +150,8 @@ def type_name(value: Value) -> str:
 
 def go_name(value: Value) -> str:
     """The name of a value's type in cel-go's source, which some of its errors show."""
+    if type(value) is ComputedQuantity:
+        return "*cel.Quantity"
     return _GO_NAMES.get(type_name(value), f"*types.{type_name(value)}")
 
 
@@ -183,6 +194,8 @@ def equal(one: Value, other: Value) -> bool:  # noqa: PLR0911 - one line a kind 
     kind, other_kind = type(one), type(other)
     if kind in _NUMBERS:
         return other_kind in _NUMBERS and _same_number(one, other)
+    if other_kind is ComputedQuantity and isinstance(one, Quantity):
+        raise no_such_overload()
     if kind is other_kind and kind not in _LISTS and kind not in _MAPS and kind is not OptionalValue:
         return bool(one == other)
     if one is None or other is None:
@@ -194,6 +207,8 @@ def equal(one: Value, other: Value) -> bool:  # noqa: PLR0911 - one line a kind 
     if kind is OptionalValue:
         same = other_kind is OptionalValue and one.present == other.present
         return same and (not one.present or equal(one.value, other.value))
+    if isinstance(one, Quantity) and isinstance(other, Quantity):
+        return one.nanos == other.nanos
     if isinstance(one, _STRICT):
         raise no_such_overload()
     return False
@@ -205,6 +220,11 @@ def _equal_within(one: Value, other: Value) -> bool:
         return equal(one, other)
     except EvaluationError:
         return True
+
+
+def unequal(one: Value, other: Value) -> bool:
+    """``!=``: what cannot be compared is not equal."""
+    return not found_equal(one, other)
 
 
 def found_equal(one: Value, other: Value) -> bool:
@@ -239,12 +259,9 @@ def compare(one: Value, other: Value) -> int:
             one, other = float(one), float(other)
             if math.isnan(one) or math.isnan(other):
                 raise EvaluationError("NaN values cannot be ordered")
-    elif kind is not other_kind or kind not in _ORDERED:
+    elif kind is not other_kind or kind not in ORDERED:
         raise no_such_overload()
     return int(one > other) - int(one < other)
-
-
-_ORDERED: Final = frozenset({str, bytes, bool, Timestamp, Duration})
 
 
 def ordering(check: Callable[[int, int], bool]) -> Callable[[Value, Value], bool]:

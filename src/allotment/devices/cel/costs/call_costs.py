@@ -160,7 +160,7 @@ _KUBERNETES: Final[Mapping[str, Rule]] = {
 
 
 def _made_list(factor: float, size: int) -> int:
-    return int(size * factor) + 1 + LIST_COST
+    return max(0, int(size * factor)) + 1 + LIST_COST
 
 
 def _result_size(_arguments: Sequence[Value], result: Value, _overload: str) -> int:

@@ -232,13 +232,9 @@ class _Counts:
 
     def equality(self, node: Call) -> Count:
         one, other = map(self.count, node.arguments)
-        unequal = node.function == "_!=_"
-        overload = "not_equals" if unequal else "equals"
-        called = Callee(node.function, overload, v.equal, exact=True, any_types=True)
-        if unequal:
-            called = Callee(
-                node.function, overload, lambda a, b: not v.equal(a, b), exact=True, any_types=True
-            )
+        equal = node.function == "_==_"
+        overload, compare = ("equals", v.equal) if equal else ("not_equals", v.unequal)
+        called = Callee(node.function, overload, compare, exact=True, any_types=True)
         return _counted_call(called, [one, other], stops=False)
 
     def fallback(self, node: Call) -> Count:
@@ -391,10 +387,11 @@ def _counted_call(called: Callee, parts: list[Count], *, stops: bool) -> Count:
     def count(tally: Tally) -> Value:
         values = []
         for part in parts:
-            value = part(tally)
-            if stops and failed(value):
-                return value
-            values.append(value)
+            values.append(part(tally))
+            if stops and failed(values[-1]):
+                break
+        if len(values) < len(parts):
+            return values[-1]
         result = next((value for value in values if failed(value)), MISSING)
         if result is MISSING:
             try:

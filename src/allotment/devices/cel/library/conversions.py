@@ -46,34 +46,38 @@ def _float_to_uint(value: float) -> UInt:
     return uint64(math.trunc(value))
 
 
+def _unconvertible(wanted: str) -> EvaluationError:
+    return EvaluationError(f"type conversion error from 'string' to '{wanted}'")
+
+
 def _text_to_int(text: str) -> int:
-    return _parsed(text, "ParseInt", INT_MIN, INT_MAX)
+    return _parsed(text, "int", INT_MIN, INT_MAX)
 
 
 def _text_to_uint(text: str) -> UInt:
-    return UInt(_parsed(text, "ParseUint", 0, UINT_MAX))
+    return UInt(_parsed(text, "uint", 0, UINT_MAX))
 
 
-def _parsed(text: str, function: str, low: int, high: int) -> int:
-    digits = text[1:] if text[:1] in ("+", "-") and low < 0 else text
+def _parsed(text: str, wanted: str, low: int, high: int) -> int:
+    sign = text[:1] if text[:1] in ("+", "-") and low < 0 else ""
+    digits = text[len(sign) :]
     if not digits.isascii() or not digits.isdigit():
-        raise EvaluationError(f'strconv.{function}: parsing "{text}": invalid syntax')
-    number = int(text[:1] + digits.lstrip("0")[:25] if text[:1] == "-" else digits.lstrip("0")[:25] or "0")
+        raise _unconvertible(wanted)
+    number = int(digits.lstrip("0")[:25] or "0") * (-1 if sign == "-" else 1)
     if not low <= number <= high:
-        raise EvaluationError(f'strconv.{function}: parsing "{text}": value out of range')
+        raise _unconvertible(wanted)
     return number
 
 
 def _text_to_float(text: str) -> float:
-    body = text.strip()
-    if body != text or not text or "_" in text:
-        raise EvaluationError(f'strconv.ParseFloat: parsing "{text}": invalid syntax')
+    if text.strip() != text or "_" in text:
+        raise _unconvertible("double")
     try:
         value = float(text)
     except ValueError as error:
-        raise EvaluationError(f'strconv.ParseFloat: parsing "{text}": invalid syntax') from error
+        raise _unconvertible("double") from error
     if math.isinf(value) and "inf" not in text.lower():
-        raise EvaluationError(f'strconv.ParseFloat: parsing "{text}": value out of range')
+        raise _unconvertible("double")
     return value
 
 
@@ -82,7 +86,21 @@ def _text_to_bool(text: str) -> bool:
         return True
     if text in ("0", "f", "F", "FALSE", "false", "False"):
         return False
-    raise EvaluationError(f'strconv.ParseBool: parsing "{text}": invalid syntax')
+    raise _unconvertible("bool")
+
+
+def _text_to_duration(text: str) -> Duration:
+    try:
+        return Duration.parse(text)
+    except EvaluationError as error:
+        raise _unconvertible(t.DURATION.name) from error
+
+
+def _text_to_timestamp(text: str) -> Timestamp:
+    try:
+        return Timestamp.parse(text)
+    except EvaluationError as error:
+        raise _unconvertible(t.TIMESTAMP.name) from error
 
 
 def _bytes_to_text(value: bytes) -> str:
@@ -125,7 +143,7 @@ CONVERSIONS: Final[dict[str, tuple[Overload, ...]]] = {
         t.DURATION,
         ("duration_to_duration", t.DURATION, _same),
         ("int64_to_duration", t.INT, Duration),
-        ("string_to_duration", t.STRING, Duration.parse),
+        ("string_to_duration", t.STRING, _text_to_duration),
     ),
     "dyn": _to(t.DYN, ("to_dyn", t.parameter("A"), _same)),
     "int": _to(
@@ -152,7 +170,7 @@ CONVERSIONS: Final[dict[str, tuple[Overload, ...]]] = {
         t.TIMESTAMP,
         ("timestamp_to_timestamp", t.TIMESTAMP, _same),
         ("int64_to_timestamp", t.INT, lambda value: Timestamp(value * SECOND)),
-        ("string_to_timestamp", t.STRING, Timestamp.parse),
+        ("string_to_timestamp", t.STRING, _text_to_timestamp),
     ),
     "type": (Overload("type", (t.parameter("A"),), t.type_of(t.parameter("A")), _type),),
     "uint": _to(

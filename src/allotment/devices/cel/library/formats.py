@@ -162,10 +162,10 @@ _CONSTANTS: Final = {
         "LabelValue", _matching(_VALUE, _VALUE_RULE, 63, "MyValue", "my_value", "12345"), 40
     ),
     "uri": Format("URI", _uri, 1103),
-    "uuid": Format("uuid", _uuid, 83),
+    "uuid": Format("uuid", _uuid, 72),
     "byte": Format("byte", _byte, 84),
-    "date": Format("date", _date, 10),
-    "datetime": Format("datetime", _datetime, 20),
+    "date": Format("date", _date, 72),
+    "datetime": Format("datetime", _datetime, 72),
 }
 _VALUES: Final = {name: Opaque(constant, _FORMAT) for name, constant in _CONSTANTS.items()}
 
@@ -195,5 +195,4 @@ FORMATS: Final = Library(
             member("format-validate", (_FORMAT, t.STRING), t.optional_of(t.list_of(t.STRING)), _validate),
         ),
     },
-    names={"kubernetes.NamedFormat": _FORMAT},
 )

@@ -36,8 +36,16 @@ _A: Final = t.parameter("A")
 _LIST: Final = t.list_of(_T)
 
 
+def _order(one: v.Value, other: v.Value) -> int | None:
+    """Which of two values is larger; None where they cannot be compared, which nobody minds here."""
+    try:
+        return v.compare(one, other)
+    except EvaluationError:
+        return None
+
+
 def _is_sorted(values: Sequence[v.Value]) -> bool:
-    return all(v.compare(one, other) <= 0 for one, other in pairwise(values))
+    return all(_order(one, other) != 1 for one, other in pairwise(values))
 
 
 def _sum(zero: v.Value) -> Callable[[Sequence[v.Value]], v.Value]:
@@ -56,7 +64,7 @@ def _extreme(name: str, sign: int) -> Callable[[Sequence[v.Value]], v.Value]:
             raise EvaluationError(f"{name} called on empty list")
         best = values[0]
         for value in values[1:]:
-            if v.compare(value, best) == sign:
+            if _order(best, value) == -sign:
                 best = value
         return best
 
@@ -99,7 +107,9 @@ def _slice(values: Sequence[v.Value], start: int, end: int) -> list[v.Value]:
     return list(values[start:end])
 
 
-def _flatten(values: Sequence[v.Value], depth: int = 1) -> list[v.Value]:
+def _flatten(values: v.Value, depth: int = 1) -> list[v.Value]:
+    if not v.is_list(values):
+        raise EvaluationError(f"no such overload: {v.type_name(values)}.flatten()")
     if depth < 0:
         raise EvaluationError("level must be non-negative")
     result: list[v.Value] = []
@@ -117,6 +127,8 @@ def _sort_by_keys(values: Sequence[v.Value], keys: Sequence[v.Value]) -> list[v.
             "@sortByAssociatedKeys() expected a list of the same size as the associated keys list, "
             f"but got {len(values)} and {len(keys)} elements respectively"
         )
+    if keys and type(keys[0]) not in v.ORDERED:
+        raise EvaluationError("list elements must be comparable")
     if len({v.type_name(key) for key in keys}) > 1:
         raise EvaluationError("list elements must have the same type")
     by_key = cmp_to_key(_compare_keys)
@@ -127,7 +139,9 @@ def _compare_keys(one: tuple[v.Value, v.Value], other: tuple[v.Value, v.Value]) 
     return v.compare(one[0], other[0])
 
 
-def _sort(values: Sequence[v.Value]) -> list[v.Value]:
+def _sort(values: v.Value) -> list[v.Value]:
+    if not v.is_list(values):
+        raise EvaluationError("no such overload: sort")
     return _sort_by_keys(values, values)
 
 
@@ -196,4 +210,5 @@ LISTS: Final = Library(
         "distinct": (member("list_distinct", (_LIST,), _LIST, _distinct),),
     },
     SORT_BY,
+    dispatchers={"sort": _sort, "@sortByAssociatedKeys": _sort_by_keys, "flatten": _flatten},
 )

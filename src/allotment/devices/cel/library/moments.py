@@ -8,7 +8,7 @@ from typing import Final
 
 from allotment.devices.cel import cel_types as t
 from allotment.devices.cel.declarations import Overload, member
-from allotment.devices.cel.numbers64 import quotient, remainder
+from allotment.devices.cel.numbers64 import quotient
 from allotment.devices.cel.times import SECOND, Duration, Timestamp
 
 _FIELDS: Final[dict[str, tuple[str, Callable[[datetime], int]]]] = {
@@ -45,7 +45,7 @@ def _span(unit: int) -> Callable[[Duration], int]:
 
 
 def _span_milliseconds(span: Duration) -> int:
-    return quotient(remainder(span.nanos, SECOND), 10**6)
+    return quotient(span.nanos, 10**6)
 
 
 def _asked(name: str, compute: Callable[..., int]) -> tuple[Overload, ...]:

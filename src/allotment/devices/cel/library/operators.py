@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from allotment.devices.cel import values as v
@@ -109,6 +110,37 @@ def negate(one: v.Value) -> v.Value:
     raise no_such_overload()
 
 
+_NUMBERS: Final = frozenset({int, UInt, float})
+_TAKERS: Final[Mapping[str, tuple[Callable[..., v.Value], frozenset[type]]]] = {
+    "_+_": (add, _NUMBERS | {str, bytes, list, tuple, Timestamp, Duration}),
+    "_-_": (subtract, _NUMBERS | {Timestamp, Duration}),
+    "_*_": (multiply, _NUMBERS),
+    "_/_": (divide, _NUMBERS),
+    "_%_": (modulo, frozenset({int, UInt})),
+    "-_": (negate, frozenset({int, float})),
+    "_<_": (v.less, v.ORDERED),
+    "_<=_": (v.less_equal, v.ORDERED),
+    "_>_": (v.greater, v.ORDERED),
+    "_>=_": (v.greater_equal, v.ORDERED),
+}
+_RECEIVERS: Final = frozenset({str, Timestamp, Duration})
+
+
+def _dispatcher(name: str, compute: Callable[..., v.Value], kinds: frozenset[type]) -> Callable[..., v.Value]:
+    """An operator for values of any type; one that knows no such operator is named in the error."""
+
+    def dispatch(*values: v.Value) -> v.Value:
+        kind = type(values[0])
+        if kind in kinds:
+            return compute(*values)
+        raise no_such_overload() if kind in _RECEIVERS else EvaluationError(f"no such overload: {name}")
+
+    return dispatch
+
+
+OPERATORS: Final = {name: _dispatcher(name, *taker) for name, taker in _TAKERS.items()}
+
+
 def in_list(item: v.Value, container: v.Value) -> bool:
     """Whether a list holds a value equal to this one."""
     return any(v.found_equal(item, element) for element in container)
@@ -125,4 +157,4 @@ def is_in(item: v.Value, container: v.Value) -> bool:
         return in_list(item, container)
     if v.is_map(container):
         return in_map(item, container)
-    raise EvaluationError("no such overload: @in")
+    raise no_such_overload()

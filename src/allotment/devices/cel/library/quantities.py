@@ -10,6 +10,7 @@ from typing import Final
 from allotment.devices.cel import cel_types as t
 from allotment.devices.cel.declarations import Library, Overload, member
 from allotment.devices.cel.problems import EvaluationError
+from allotment.devices.cel.values import ComputedQuantity
 from allotment.quantities.kubernetes import Quantity
 from allotment.quantities.quantity_text import QuantityTextError
 
@@ -54,12 +55,24 @@ def _is_integer(amount: Quantity) -> bool:
     return amount.as_integer() is not None
 
 
+def _computed(amount: Quantity) -> ComputedQuantity:
+    return ComputedQuantity(amount.value, amount.scale, form=amount.form, small=amount.small)
+
+
+def _add(amount: Quantity, other: Quantity) -> Quantity:
+    return _computed(amount.add(other))
+
+
+def _sub(amount: Quantity, other: Quantity) -> Quantity:
+    return _computed(amount.sub(other))
+
+
 def _add_integer(amount: Quantity, number: int) -> Quantity:
-    return amount.add(Quantity.of_integer(number))
+    return _computed(amount.add(Quantity.of_integer(number)))
 
 
 def _sub_integer(amount: Quantity, number: int) -> Quantity:
-    return amount.sub(Quantity.of_integer(number))
+    return _computed(amount.sub(Quantity.of_integer(number)))
 
 
 _Q: Final = t.QUANTITY
@@ -75,13 +88,12 @@ QUANTITIES: Final = Library(
         "asInteger": (member("quantity_get_int", (_Q,), t.INT, _as_integer),),
         "isInteger": (member("quantity_is_integer", (_Q,), t.BOOL, _is_integer),),
         "add": (
-            member("quantity_add", (_Q, _Q), _Q, Quantity.add),
+            member("quantity_add", (_Q, _Q), _Q, _add),
             member("quantity_add_int", (_Q, t.INT), _Q, _add_integer),
         ),
         "sub": (
-            member("quantity_sub", (_Q, _Q), _Q, Quantity.sub),
+            member("quantity_sub", (_Q, _Q), _Q, _sub),
             member("quantity_sub_int", (_Q, t.INT), _Q, _sub_integer),
         ),
     },
-    names={"kubernetes.Quantity": _Q},
 )

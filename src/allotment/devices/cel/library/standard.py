@@ -15,6 +15,7 @@ from allotment.devices.cel.declarations import Implementation, Library, Overload
 from allotment.devices.cel.library.conversions import CONVERSIONS
 from allotment.devices.cel.library.moments import MOMENTS
 from allotment.devices.cel.library.operators import (
+    OPERATORS,
     add,
     divide,
     in_list,
@@ -26,7 +27,7 @@ from allotment.devices.cel.library.operators import (
     subtract,
 )
 from allotment.devices.cel.macros import STANDARD
-from allotment.devices.cel.problems import EvaluationError
+from allotment.devices.cel.problems import EvaluationError, no_such_overload
 from allotment.devices.cel.regex import RegexError, compile_regex
 
 _A: Final = t.parameter("A")
@@ -80,7 +81,7 @@ def _numbers(suffixes: tuple[str, ...]) -> list[tuple[str, t.CelType]]:
 def matches(text: str, pattern: str) -> bool:
     """Whether a pattern matches anywhere in a text."""
     if type(text) is not str or type(pattern) is not str:
-        raise EvaluationError("no such overload")
+        raise no_such_overload()
     try:
         return compile_regex(pattern).matches(text)
     except RegexError as error:
@@ -102,6 +103,15 @@ def ends_with(text: str, part: str) -> bool:
     return text.endswith(part)
 
 
+def _of_texts(compute: Implementation) -> Implementation:
+    def dispatch(text: v.Value, part: v.Value) -> v.Value:
+        if type(text) is str and type(part) is str:
+            return compute(text, part)
+        raise no_such_overload()
+
+    return dispatch
+
+
 def _size(value: v.Value) -> int:
     if type(value) in (str, bytes) or v.is_list(value) or v.is_map(value):
         return v.size(value)
@@ -110,7 +120,7 @@ def _size(value: v.Value) -> int:
 
 def _negated(value: v.Value) -> bool:
     if type(value) is not bool:
-        raise EvaluationError("no such overload")
+        raise no_such_overload()
     return not value
 
 
@@ -127,7 +137,7 @@ def standard_library(*, crossed: bool) -> Library:
         "!_": (Overload("logical_not", (t.BOOL,), t.BOOL, operator.not_),),
         "@not_strictly_false": (Overload("not_strictly_false", (t.BOOL,), t.BOOL),),
         "_==_": (Overload("equals", (_A, _A), t.BOOL, v.equal),),
-        "_!=_": (Overload("not_equals", (_A, _A), t.BOOL, lambda one, other: not v.equal(one, other)),),
+        "_!=_": (Overload("not_equals", (_A, _A), t.BOOL, v.unequal),),
         "_+_": (
             *_arithmetic("add", add, "bytes", "double"),
             Overload("add_duration_duration", (t.DURATION, t.DURATION), t.DURATION, add),
@@ -179,17 +189,11 @@ def standard_library(*, crossed: bool) -> Library:
 
 
 _DISPATCHERS: Final[dict[str, Implementation]] = {
+    **OPERATORS,
     "!_": _negated,
-    "_+_": add,
-    "_-_": subtract,
-    "_*_": multiply,
-    "_/_": divide,
-    "_%_": modulo,
-    "-_": negate,
-    "_<_": v.less,
-    "_<=_": v.less_equal,
-    "_>_": v.greater,
-    "_>=_": v.greater_equal,
+    "contains": _of_texts(contains),
+    "startsWith": _of_texts(starts_with),
+    "endsWith": _of_texts(ends_with),
     "@in": is_in,
     "size": _size,
     "matches": matches,

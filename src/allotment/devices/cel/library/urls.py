@@ -126,5 +126,4 @@ URLS: Final = Library(
         "getQuery": _part("url_get_query", _query, t.map_of(t.STRING, t.list_of(t.STRING))),
         "isURL": (Overload("is_url_string", (t.STRING,), t.BOOL, _is_url),),
     },
-    names={"kubernetes.URL": _URL},
 )

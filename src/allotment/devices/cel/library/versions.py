@@ -72,5 +72,4 @@ VERSIONS: Final = Library(
         "minor": (member("semver_minor", (_V,), t.INT, _minor),),
         "patch": (member("semver_patch", (_V,), t.INT, _patch),),
     },
-    names={"kubernetes.Semver": _V},
 )
