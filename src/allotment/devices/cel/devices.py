@@ -114,6 +114,10 @@ class DeviceViews:
     def __init__(self) -> None:
         self._views: dict[tuple[str, int], tuple[Device, DeviceView]] = {}
 
+    def __len__(self) -> int:
+        """How many devices have been made ready."""
+        return len(self._views)
+
     def view(self, driver: str, device: Device) -> DeviceView:
         """The view of a device."""
         key = (driver, id(device))
