@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.conformance import cel
+from tests.conformance import cel, slices
 from tests.conformance.outcomes import Outcome
 
 Suite = Callable[[Path], Iterator[Outcome]]
@@ -22,6 +22,7 @@ SUITES: dict[str, tuple[tuple[str, Suite], ...]] = {
         ("cel/cel_cases.json", cel.run_cases),
         ("cel/cel_cases_extra.json", cel.run_extra),
     ),
+    "slices": (("slices", slices.run_slices),),
 }
 
 

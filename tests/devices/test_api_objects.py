@@ -281,7 +281,10 @@ PLAIN = ResourceSlice("s", "d", Pool("p"), "n", devices=(Device("x"),))
         (replace(PLAIN, pool=Pool("p", 1, 0)), "at least one slice"),
         (replace(PLAIN, all_nodes=True), "exactly one of `nodeName`"),
         (replace(PLAIN, node_name=None), "exactly one of `nodeName`"),
-        (replace(PLAIN, shared_counters=(CounterSet("c", {"m": "1"}),)), "only one of `sharedCounters` or `devices`"),
+        (
+            replace(PLAIN, shared_counters=(CounterSet("c", {"m": "1"}),)),
+            "only one of `sharedCounters` or `devices`",
+        ),
         (replace(PLAIN, devices=tuple(Device(f"x{place}") for place in range(129))), "at most 128"),
         (
             replace(

@@ -24,10 +24,11 @@ from allotment.devices.claims import (
     SubRequest,
 )
 from allotment.devices.funnel import Funnel, NoFit
-from allotment.devices.pools import PoolState, pools_for
+from allotment.devices.pools import PoolIndex, PoolState
 from allotment.devices.search import Alternative, search
 from allotment.devices.selectors import Matcher, SelectorError, evaluate
 from allotment.devices.slices import Device, DeviceId
+from allotment.devices.taint_rules import tainted
 from allotment.devices.world import World
 
 _NOBODY: frozenset[DeviceId] = frozenset()
@@ -46,6 +47,11 @@ def allocate(
 ) -> Allocation | NoFit:
     """What the claim gets on the node while ``taken`` is in use. For many claims keep one ``Allocator``."""
     return Allocator(world, node, matches).allocate(claim, taken)
+
+
+def pools_of(world: World) -> PoolIndex:
+    """The index of a world's pools, with the taints that its rules put on."""
+    return PoolIndex(tainted(world.slices, world.taint_rules))
 
 
 class _Sort(Enum):
@@ -71,45 +77,60 @@ class _Sorted:
 class Allocator:
     """One node of one world. Devices are sorted by class and selector once for each different request."""
 
-    def __init__(self, world: World, node: str, matches: Matcher = evaluate) -> None:
+    def __init__(
+        self, world: World, node: str, matches: Matcher = evaluate, pools: PoolIndex | None = None
+    ) -> None:
+        """``pools`` is the index of the world's pools, for whoever asks for many nodes of it."""
         self._classes = world.classes
         self._matches = matches
         self._sorted: dict[ExactRequest, _Sorted] = {}
-        pools = pools_for(world.slices, world.node_named(node))
-        ready = [pool for pool in pools if pool.state is PoolState.READY]
+        index = pools_of(world) if pools is None else pools
+        pools_here = index.reached_by(world.node_named(node))
+        ready = [pool for pool in pools_here if pool.state is PoolState.READY]
         self._devices = [(pool.driver, device) for pool in ready for _, device in pool.devices]
         self._ids = [device_id for pool in ready for device_id, _ in pool.devices]
-        self._unfinished = any(pool.state is PoolState.INCOMPLETE for pool in pools)
+        self._unfinished = any(pool.state is PoolState.INCOMPLETE for pool in pools_here)
         self._notes = tuple(
             f"pool {pool.driver}/{pool.name} is {_POOL_WORDS[pool.state]}"
-            for pool in pools
+            for pool in pools_here
             if pool.state in _POOL_WORDS
         )
 
     def allocate(self, claim: ClaimSpec, taken: Set[DeviceId] = _NOBODY) -> Allocation | NoFit:
         """The first complete solution, or the reasons why there is none."""
-        fault = self._fault_of(claim)
+        fault = self.fault_of(claim)
         if fault is not None:
             return NoFit(error=fault)
-        requests = [
-            [self._alternative(request, sub) for sub in request.alternatives] for request in claim.requests
-        ]
+        requests = self.alternatives(claim)
         try:
-            found = search(requests, self._ids, taken)
+            found = self.find(requests, taken)
             waiting = found is None and (self._unfinished or self._would_fit(requests, taken))
         except SelectorError as fault_met:
             return NoFit(error=str(fault_met))
         if found is not None:
-            return Allocation(tuple(found))
+            return found
         funnels = [
             self._funnel(request, sub, taken) for request in claim.requests for sub in request.alternatives
         ]
         return NoFit(tuple(funnels), waiting=waiting, notes=self._notes)
 
+    def alternatives(self, claim: ClaimSpec) -> list[list[Alternative]]:
+        """The claim's requests with the devices that would do, taken or not."""
+        return [
+            [self._alternative(request, sub) for sub in request.alternatives] for request in claim.requests
+        ]
+
+    def find(
+        self, requests: Sequence[Sequence[Alternative]], taken: Set[DeviceId] = _NOBODY
+    ) -> Allocation | None:
+        """The first complete solution, or None without the reasons; SelectorError when one is met."""
+        found = search(requests, self._ids, taken)
+        return None if found is None else Allocation(tuple(found))
+
     def _would_fit(self, requests: Sequence[Sequence[Alternative]], taken: Set[DeviceId]) -> bool:
         return bool(taken) and search(requests, self._ids, _NOBODY) is not None
 
-    def _fault_of(self, claim: ClaimSpec) -> str | None:
+    def fault_of(self, claim: ClaimSpec) -> str | None:
         """What is wrong with the claim before any device is looked at."""
         if claim.constraints:
             return "constraints between devices cannot be placed by this version"

@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from operator import itemgetter
 
 from allotment.devices.nodes import Node
 from allotment.devices.slices import Device, DeviceId, ResourceSlice
@@ -37,24 +38,52 @@ class PoolView:
 
 
 def pools_for(slices: Sequence[ResourceSlice], node: Node) -> tuple[PoolView, ...]:
-    """The pools that the node can reach, in the order of search; obsolete ones are left out."""
-    reachable: dict[tuple[str, str], list[ResourceSlice]] = {}
-    for published in slices:
-        if not _reaches(published, node):
-            continue
-        pool = reachable.setdefault((published.driver, published.pool.name), [])
-        if pool and pool[0].pool.generation > published.pool.generation:
-            continue
-        if pool and pool[0].pool.generation < published.pool.generation:
-            pool.clear()
-        pool.append(published)
-    everywhere = _Census(slices)
-    views = [
-        _view(driver, name, pool, everywhere)
-        for (driver, name), pool in reachable.items()
-        if not everywhere.knows_newer(pool)
-    ]
-    return tuple(sorted(views, key=lambda view: (_binds(view), view.driver.encode(), view.name.encode())))
+    """The pools that the node can reach, in the order of search. For many nodes keep one ``PoolIndex``."""
+    return PoolIndex(slices).reached_by(node)
+
+
+class PoolIndex:
+    """All slices by the nodes that they name, so that a node is answered without a look at the others'."""
+
+    def __init__(self, slices: Sequence[ResourceSlice]) -> None:
+        self._local: dict[str, list[tuple[int, ResourceSlice]]] = defaultdict(list)
+        self._wide: list[tuple[int, ResourceSlice]] = []  # those of which a node's labels or nothing decides
+        self._everywhere = _Census(slices)
+        for place, published in enumerate(slices):
+            if published.node_name is None:
+                self._wide.append((place, published))
+            else:
+                self._local[published.node_name].append((place, published))
+
+    def node_names(self) -> tuple[str, ...]:
+        """The nodes that slices name, in the order of the slices."""
+        return tuple(self._local)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether every device is reached from one node only."""
+        return not self._wide
+
+    def reached_by(self, node: Node) -> tuple[PoolView, ...]:
+        """The pools that the node can reach, in the order of search; obsolete ones are left out."""
+        local = self._local.get(node.name, ())
+        placed = sorted((*local, *self._wide), key=itemgetter(0)) if self._wide else local
+        reachable: dict[tuple[str, str], list[ResourceSlice]] = {}
+        for _, published in placed:
+            if not _reaches(published, node):
+                continue
+            pool = reachable.setdefault((published.driver, published.pool.name), [])
+            if pool and pool[0].pool.generation > published.pool.generation:
+                continue
+            if pool and pool[0].pool.generation < published.pool.generation:
+                pool.clear()
+            pool.append(published)
+        views = [
+            _view(driver, name, pool, self._everywhere)
+            for (driver, name), pool in reachable.items()
+            if not self._everywhere.knows_newer(pool)
+        ]
+        return tuple(sorted(views, key=lambda view: (_binds(view), view.driver.encode(), view.name.encode())))
 
 
 class _Census:

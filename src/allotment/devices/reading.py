@@ -199,6 +199,8 @@ class _Collector:
                 f"there are two slices named `{name}`: the other one begins at {first}",
                 "a cluster cannot have both: give one another name, or leave one out",
             )
+            if _is_copy(placed.slice, known.slice):
+                return
             refused = True
         if refused:
             self.refused.add(f"{name} {len(self.slices)}")
@@ -246,6 +248,12 @@ class _Collector:
 
     def _of(self, kind: type[Any]) -> list[Any]:
         return [read for read in self.others.values() if isinstance(read, kind)]
+
+
+def _is_copy(published: ResourceSlice, known: ResourceSlice) -> bool:
+    """Whether a slice is another state of a known one, and no other part of the same pool."""
+    names = {device.name for device in known.devices}
+    return any(device.name in names for device in published.devices)
 
 
 def _meant(kind: str, api: str) -> str:
