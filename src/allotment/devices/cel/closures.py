@@ -227,8 +227,7 @@ class Closures:
         if other.is_constant:
             return Plan(logic.equal_to(one.compute, other.constant, unequal=unequal))
         left, right = one.compute, other.compute
-        compare = v.unequal if unequal else v.equal
-        return Plan(lambda device, slots: compare(left(device, slots), right(device, slots)))
+        return Plan(logic.equal_values(left, right, unequal=unequal))
 
     def index(self, node: Call) -> Plan:
         """``[key]``, ``[?key]`` and ``.?field``."""

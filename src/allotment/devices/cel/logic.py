@@ -99,6 +99,20 @@ def equal_to(one: Compute, constant: Value, *, unequal: bool = False) -> Compute
     return compute
 
 
+def equal_values(left: Compute, right: Compute, *, unequal: bool = False) -> Compute:
+    """``==`` and ``!=`` of two values that are both to be computed."""
+    careful = v.unequal if unequal else v.equal
+
+    def compute(device: DeviceView, slots: Slots) -> Value:
+        one, other = left(device, slots), right(device, slots)
+        kind = type(one)
+        if kind is type(other) and (kind is str or kind is int):
+            return (one == other) is not unequal
+        return careful(one, other)
+
+    return compute
+
+
 def one_of(one: Compute, constants: list[Value]) -> Compute:
     """``in`` with a list of constants; an empty one is not even asked."""
     if not constants:

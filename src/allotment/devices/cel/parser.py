@@ -69,6 +69,7 @@ _STARTS: Final = (
     *("NUM_FLOAT", "NUM_INT", "NUM_UINT", "STRING", "BYTES", "IDENTIFIER"),
 )
 _CONSTANTS: Final[Mapping[str, LiteralValue]] = {"true": True, "false": False, "null": None}
+_NUMBERS: Final = frozenset({"NUM_INT", "NUM_FLOAT"})
 _ENDS: Final = frozenset({")", "]"})
 _ORDER: Final = ("[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?", ":")
 
@@ -224,7 +225,7 @@ class _Parser:
         sign = self.kind
         if sign not in ("!", "-"):
             return self.member(extra)
-        if sign == "-" and self.tokens[self.at + 1].kind in ("NUM_INT", "NUM_FLOAT"):
+        if sign == "-" and self.tokens[self.at + 1].kind in _NUMBERS:
             return self.member(extra)
         first = self.token.offset
         count = 0
@@ -250,7 +251,7 @@ class _Parser:
             if following.kind in _CONSTANTS:
                 self.complain(f"mismatched input '{following.text}' expecting IDENTIFIER", following.offset)
                 raise _StopError
-            if following.kind not in ("NUM_INT", "NUM_FLOAT"):
+            if following.kind not in _NUMBERS:
                 self.complain(f"no viable alternative at input '-{following.text}'", following.offset)
                 raise _StopError
 
@@ -269,8 +270,8 @@ class _Parser:
         """A value and what is asked of it: ``.field``, ``.call()``, ``[index]``."""
         if self.kind not in _STARTS:
             self.start(extra)
-            if self.kind in ("!", "-"):
-                return self.unary(())
+        if self.kind == "!" or (self.kind == "-" and self.tokens[self.at + 1].kind not in _NUMBERS):
+            return self.unary(())
         node = self.primary()
         entered = 0
         while self.kind in (".", "["):
