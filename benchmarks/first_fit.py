@@ -1,9 +1,9 @@
 """First-fit of 8,000 single-card claims on 1,000 nodes of 8 cards, beside the slowest search that is right.
 
-The upstream allocator (`k8s.io/dynamic-resource-allocation`, 1.36) places 63 such claims a second on two shared
-cores; the promise is a hundred times that, and fifty times a search of our own that looks at every device of
-every node for each claim. That one would take minutes: it is asked for a part of the claims, spread evenly,
-each against what is taken by then. How the time grows with the fleet is held as well.
+The upstream allocator (`k8s.io/dynamic-resource-allocation`, 1.36) places 63 such claims a second on two
+shared cores; the promise is a hundred times that, and fifty times a search of our own that looks at every
+device of every node for each claim. That one would take minutes: it is asked for a part of the claims, spread
+evenly, each against what is taken by then. How the time grows with the fleet is held as well.
 """
 
 from __future__ import annotations
