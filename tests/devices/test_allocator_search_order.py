@@ -190,9 +190,9 @@ def test_what_cannot_be_placed_is_refused_aloud(exact: ExactRequest, words: str)
     assert not answer.waiting
 
 
-def test_constraints_are_refused_aloud() -> None:
-    claim = replace(one("d"), constraints=(Constraint(match_attribute="d/parent"),))
-    assert "constraints" in str(refused(claim, world(pool("d", ["x"]))))
+def test_a_constraint_on_nothing_is_refused_aloud() -> None:
+    claim = replace(one("d"), constraints=(Constraint(("r",)),))
+    assert "constraint #0: empty constraint" in str(refused(claim, world(pool("d", ["x"]))))
 
 
 def test_the_funnel_counts_each_device_once() -> None:

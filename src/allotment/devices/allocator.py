@@ -4,7 +4,7 @@ The order is upstream's (``k8s.io/dynamic-resource-allocation``, Kubernetes 1.36
 slices by name, devices as listed; the first complete solution wins and nothing is scored (``pools``,
 ``search``). A claim gets at most 32 devices, and class selectors are tried before those of a request.
 
-Placed so far: exact counts and alternatives. A claim that asks for more (every device, capacity, constraints,
+Placed so far: exact counts, alternatives, constraints. A claim that asks for more (every device, capacity,
 administrative access) is refused aloud; devices that need more (counters, binding conditions) are not given.
 """
 
@@ -14,15 +14,18 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from allotment.devices import constraints
 from allotment.devices.claims import (
     MOST_DEVICES,
     Allocation,
     AllocationMode,
     ClaimSpec,
+    Constraint,
     ExactRequest,
     Request,
     SubRequest,
 )
+from allotment.devices.constraints import Rule
 from allotment.devices.funnel import Funnel, NoFit
 from allotment.devices.pools import PoolIndex, PoolState
 from allotment.devices.search import Alternative, search
@@ -112,12 +115,15 @@ class Allocator:
         funnels = [
             self._funnel(request, sub, taken) for request in claim.requests for sub in request.alternatives
         ]
-        return NoFit(tuple(funnels), waiting=waiting, notes=self._notes)
+        common = (constraints.words(constraint) for constraint in claim.constraints)
+        return NoFit(tuple(funnels), waiting=waiting, notes=(*common, *self._notes))
 
     def alternatives(self, claim: ClaimSpec) -> list[list[Alternative]]:
         """The claim's requests with the devices that would do, taken or not."""
+        rules = constraints.rules_of(claim, self._devices)
         return [
-            [self._alternative(request, sub) for sub in request.alternatives] for request in claim.requests
+            [self._alternative(request, sub, rules) for sub in request.alternatives]
+            for request in claim.requests
         ]
 
     def find(
@@ -132,13 +138,13 @@ class Allocator:
 
     def fault_of(self, claim: ClaimSpec) -> str | None:
         """What is wrong with the claim before any device is looked at."""
-        if claim.constraints:
-            return "constraints between devices cannot be placed by this version"
+        for fault in constraints.faults(claim):
+            return fault
         for request in claim.requests:
             for sub in request.alternatives:
-                fault = self._fault_of_request(sub.exactly)
-                if fault is not None:
-                    return f"request {_name(request, sub)}: {fault}"
+                wrong = self._fault_of_request(sub.exactly)
+                if wrong is not None:
+                    return f"request {_name(request, sub)}: {wrong}"
         least = sum(min(sub.exactly.count for sub in request.alternatives) for request in claim.requests)
         if least > MOST_DEVICES:
             return f"number of requested devices {least} exceeds the claim limit of {MOST_DEVICES}"
@@ -157,9 +163,15 @@ class Allocator:
         )
         return next((words for wrong, words in faults if wrong), None)
 
-    def _alternative(self, request: Request, sub: SubRequest) -> Alternative:
+    def _alternative(
+        self, request: Request, sub: SubRequest, rules: Sequence[tuple[Constraint, Rule]]
+    ) -> Alternative:
         sorted_ = self._sort_all(sub.exactly)
-        return Alternative(_name(request, sub), sub.exactly.count, sorted_.candidates, sorted_.faults)
+        name = _name(request, sub)
+        held_to = tuple(
+            rule for constraint, rule in rules if constraints.concerns(constraint, request.name, name)
+        )
+        return Alternative(name, sub.exactly.count, sorted_.candidates, sorted_.faults, held_to)
 
     def _sort_all(self, exact: ExactRequest) -> _Sorted:
         known = self._sorted.get(exact)

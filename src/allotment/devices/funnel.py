@@ -63,6 +63,8 @@ class NoFit:
         if self.error is not None:
             return self.error
         if all(funnel.free >= funnel.needed for funnel in self.funnels):
+            if len(self.funnels) == 1:
+                return "; ".join([*map(str, self.funnels), *self.notes])
             asked = ", ".join(f"{funnel.needed} of class {funnel.device_class}" for funnel in self.funnels)
             return "; ".join([f"each request would fit alone, but not all together: {asked}", *self.notes])
         return "; ".join([*dict.fromkeys(map(str, self.funnels)), *self.notes])

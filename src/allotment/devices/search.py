@@ -9,11 +9,13 @@ not before.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from enum import Enum, auto
 
 from allotment.devices.claims import MOST_DEVICES, AllocatedDevice
+from allotment.devices.constraints import Rule
 from allotment.devices.matching import Wanted, can_deal
 from allotment.devices.selectors import SelectorError
 from allotment.devices.slices import DeviceId
@@ -23,20 +25,22 @@ from allotment.devices.slices import DeviceId
 class Alternative:
     """One way to meet a request: so many of these devices (by number, in order), under this name.
 
-    ``faults`` are the candidates on which a selector fails, with the words for it.
+    ``faults`` are the candidates on which a selector fails, with the words for it. ``rules`` are the
+    constraints of the claim that hold for it.
     """
 
     name: str
     count: int
     candidates: Sequence[int]
     faults: dict[int, str]
+    rules: tuple[Rule, ...] = ()
 
 
 def search(
     requests: Sequence[Sequence[Alternative]], ids: Sequence[DeviceId], taken: Set[DeviceId]
 ) -> list[AllocatedDevice] | None:
     """The first solution on free devices, or None; SelectorError when the search meets a fault."""
-    if len(requests) == 1:
+    if len(requests) == 1 and not any(alternative.rules for alternative in requests[0]):
         return _first_that_is_whole(requests[0], ids, taken)
     gone = {number for number, device_id in enumerate(ids) if device_id in taken}
     return _Search(requests, ids, gone).run()
@@ -77,6 +81,7 @@ class _Search:
         self._ids = ids
         self._gone = gone  # taken by others, or given to this claim
         self._results: list[AllocatedDevice] = []
+        self._given: dict[Rule, list[int]] = defaultdict(list)  # devices of this claim, by rule
         self._wanted: list[Wanted] = []  # by the requests up to the first that has faults: those stay met
         for alternatives in requests:
             if any(alternative.faults for alternative in alternatives):
@@ -111,21 +116,37 @@ class _Search:
                 continue
             if number in alternative.faults:
                 raise SelectorError(alternative.faults[number])
-            self._gone.add(number)
-            self._results.append(AllocatedDevice(alternative.name, self._ids[number]))
+            if not all(rule.allows(number, self._given[rule]) for rule in alternative.rules):
+                continue
+            self._give(number, alternative)
             answer = _Answer.NONE
             if self._hopeful(at, alternative, missing - 1, place + 1):
                 answer = self._device(at, alternative, missing - 1, start=place + 1)
             if answer is _Answer.FOUND:
                 return answer
-            self._gone.remove(number)
-            self._results.pop()
+            self._take_back(number, alternative)
             if answer is _Answer.TOO_MANY:
                 return answer
         return _Answer.NONE
 
+    def _give(self, number: int, alternative: Alternative) -> None:
+        self._gone.add(number)
+        self._results.append(AllocatedDevice(alternative.name, self._ids[number]))
+        for rule in alternative.rules:
+            self._given[rule].append(number)
+
+    def _take_back(self, number: int, alternative: Alternative) -> None:
+        self._gone.remove(number)
+        self._results.pop()
+        for rule in alternative.rules:
+            self._given[rule].pop()
+
     def _hopeful(self, at: int, alternative: Alternative, missing: int, start: int) -> bool:
         """Whether what is left can still be enough for this request and for those that follow."""
+        if missing and alternative.rules and not alternative.faults:
+            left = [number for number in alternative.candidates[start:] if number not in self._gone]
+            if any(rule.room(left, self._given[rule]) < missing for rule in alternative.rules):
+                return False
         if at >= len(self._wanted):
             return True
         rest: list[Wanted] = [(missing, alternative.candidates[start:]), *self._wanted[at + 1 :]]
