@@ -12,6 +12,7 @@ from typing import Final
 
 from allotment.devices.cel import cel_types as t
 from allotment.devices.cel.checked import Checked
+from allotment.devices.cel.format_check import format_issues
 from allotment.devices.cel.problems import EvaluationError
 from allotment.devices.cel.regex import RegexError, compile_regex
 from allotment.devices.cel.source import Issue
@@ -41,6 +42,8 @@ def validate(checked: Checked, *, constants: bool) -> list[Issue]:
     for node, exempt in _walk(checked.tree, exempt=False):
         if constants and isinstance(node, Call) and node.function in _CONSTANTS:
             issues.extend(_constant(node))
+        if constants and isinstance(node, Call) and node.function == "format":
+            issues.extend(format_issues(node, checked))
         if exempt:
             continue
         if isinstance(node, ListExpr):

@@ -112,7 +112,7 @@ _GO_NAMES: Final = {
 _NUMBERS: Final = frozenset({int, UInt, float})
 ORDERED: Final = frozenset({int, UInt, float, str, bytes, bool, Timestamp, Duration})
 """The types whose values have an order."""
-_STRICT: Final = (Semver, Quantity)
+_STRICT: Final = (Semver, Quantity, Opaque)
 _LISTS: Final = frozenset({list, tuple})
 _MAPS: Final[set[type]] = {dict}
 
@@ -196,6 +196,8 @@ def equal(one: Value, other: Value) -> bool:  # noqa: PLR0911 - one line a kind 
         return other_kind in _NUMBERS and _same_number(one, other)
     if other_kind is ComputedQuantity and isinstance(one, Quantity):
         raise no_such_overload()
+    if kind is Opaque and (other_kind is not Opaque or one.declared != other.declared):
+        return _unlike(other)
     if kind is other_kind and kind not in _LISTS and kind not in _MAPS and kind is not OptionalValue:
         return bool(one == other)
     if one is None or other is None:
@@ -212,6 +214,13 @@ def equal(one: Value, other: Value) -> bool:  # noqa: PLR0911 - one line a kind 
     if isinstance(one, _STRICT):
         raise no_such_overload()
     return False
+
+
+def _unlike(other: Value) -> bool:
+    """Whether a library's value equals something of another type: only nothing at all is simply different."""
+    if other is None:
+        return False
+    raise no_such_overload()
 
 
 def _equal_within(one: Value, other: Value) -> bool:

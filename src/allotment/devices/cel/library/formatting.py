@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 from allotment.devices.cel import cel_types as t
 from allotment.devices.cel import values as v
@@ -14,50 +14,94 @@ from allotment.devices.cel.numbers64 import UInt
 from allotment.devices.cel.problems import EvaluationError
 from allotment.devices.cel.times import Duration, Timestamp
 
-_CLAUSE: Final = re.compile(r"%(?:(?P<percent>%)|(?:\.(?P<precision>[0-9]*))?(?P<letter>[\s\S])?)")
+CLAUSE: Final = re.compile(r"%(?:(?P<percent>%)|(?:\.(?P<precision>[0-9]*))?(?P<letter>[\s\S])?)")
 _PRECISION: Final = 6
 _PLAIN: Final = frozenset({int, UInt, float, bool, str, bytes, Timestamp, Duration, t.CelType})
 _NOT_FINITE: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _MOST_DIGITS: Final = 1_000
 
 
+class Rule(NamedTuple):
+    """What a clause takes, and how its refusal reads."""
+
+    kinds: frozenset[str]
+    message: str
+
+
+_ANYTHING: Final = frozenset(
+    {
+        "string",
+        "bool",
+        "bytes",
+        "int",
+        "uint",
+        "double",
+        "map",
+        "list",
+        "type",
+        "duration",
+        "timestamp",
+        "null",
+    }
+)
+_WHOLE: Final = frozenset({"int", "uint"})
+_HEXADECIMAL: Final = Rule(
+    _WHOLE | {"string", "bytes"}, "only integers, byte buffers, and strings can be formatted as hex"
+)
+DURING: Final = "error during formatting: "
+RULES: Final = {
+    "s": Rule(
+        _ANYTHING,
+        "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, "
+        "durations, and timestamps",
+    ),
+    "d": Rule(_WHOLE, "decimal clause can only be used on integers"),
+    "f": Rule(frozenset({"double"}), "fixed-point clause can only be used on doubles"),
+    "e": Rule(frozenset({"double"}), "scientific clause can only be used on doubles"),
+    "b": Rule(_WHOLE | {"bool"}, "only integers and bools can be formatted as binary"),
+    "x": _HEXADECIMAL,
+    "X": _HEXADECIMAL,
+    "o": Rule(_WHOLE, "octal clause can only be used on integers"),
+}
+
+
 def format_text(template: str, arguments: list[v.Value]) -> str:
     """The template with its clauses filled in."""
     result: list[str] = []
     place = used = 0
-    for match in _CLAUSE.finditer(template):
+    for match in CLAUSE.finditer(template):
         result.append(template[place : match.start()])
         place = match.end()
         if match["percent"]:
             result.append("%")
             continue
-        if used >= len(arguments):
+        problem = clause_problem(match)
+        if used >= len(arguments) and not (problem and match["letter"] is None):
             raise EvaluationError(f"index {used} out of range")
-        result.append(_clause(match, arguments[used]))
+        if problem:
+            raise EvaluationError(problem)
+        precision = _PRECISION if match["precision"] is None else min(int(match["precision"]), _MOST_DIGITS)
+        result.append(_WRITERS[match["letter"]](arguments[used], precision))
         used += 1
     return "".join([*result, template[place:]])
 
 
-def _clause(match: re.Match[str], value: v.Value) -> str:
+def clause_problem(match: re.Match[str]) -> str | None:
+    """What is wrong with a clause, whatever it is given."""
     letter, precision = match["letter"], match["precision"]
+    prefix = "could not parse formatting clause: "
     if letter is None:
-        problem = (
-            "unexpected end of string" if precision is None else "could not find end of precision specifier"
-        )
-        raise EvaluationError(problem)
-    if precision == "" or len(precision or "") > 3:
-        raise EvaluationError(
-            "could not parse formatting clause: error while parsing precision: error while converting "
-            f'precision to integer: strconv.Atoi: parsing "{precision}": invalid syntax'
-        )
-    write = _WRITERS.get(letter)
-    if write is None:
-        raise EvaluationError(f'could not parse formatting clause: unrecognized formatting clause "{letter}"')
-    return write(value, _PRECISION if precision is None else min(int(precision), _MOST_DIGITS))
+        if precision is None:
+            return "unexpected end of string"
+        return f"{prefix}error while parsing precision: could not find end of precision specifier"
+    if precision == "" or len(precision or "") > 18:
+        conversion = "error while converting precision to integer: strconv.Atoi"
+        return f'{prefix}error while parsing precision: {conversion}: parsing "{precision}": invalid syntax'
+    return None if letter in RULES else f'{prefix}unrecognized formatting clause "{letter}"'
 
 
-def _failed(message: str, value: v.Value) -> EvaluationError:
-    return EvaluationError(f"error during formatting: {message}, was given {v.type_name(value)}")
+def _failed(letter: str, value: v.Value) -> EvaluationError:
+    return EvaluationError(f"{DURING}{RULES[letter].message}, was given {v.type_name(value)}")
 
 
 def text_of(value: v.Value) -> str:
@@ -70,8 +114,7 @@ def text_of(value: v.Value) -> str:
     if value is None:
         return "null"
     if type(value) not in _PLAIN:
-        allowed = "strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps"
-        raise _failed(f"string clause can only be used on {allowed}", value)
+        raise _failed("s", value)
     if type(value) is float:
         return go_float(value)
     if type(value) is bytes:
@@ -79,7 +122,7 @@ def text_of(value: v.Value) -> str:
     return v.show(value)
 
 
-def _inner(value: v.Value) -> str:  # noqa: PLR0911 - one line a kind of value
+def _inner(value: v.Value) -> str:
     """A value within a list or a map: texts in quotes, numbers with six places."""
     if type(value) is str:
         return _quoted(value)
@@ -91,8 +134,6 @@ def _inner(value: v.Value) -> str:  # noqa: PLR0911 - one line a kind of value
         return f'timestamp("{value}")'
     if type(value) is Duration:
         return f'duration("{value}")'
-    if type(value) is t.CelType:
-        return f"type({value.name})"
     return text_of(value)
 
 
@@ -107,25 +148,25 @@ def _string(value: v.Value, _precision: int) -> str:
 
 def _decimal(value: v.Value, _precision: int) -> str:
     if type(value) not in (int, UInt):
-        raise _failed("decimal clause can only be used on integers", value)
+        raise _failed("d", value)
     return v.show(value)
 
 
-def _floating(value: v.Value, what: str) -> float:
+def _floating(value: v.Value, letter: str) -> float:
     if type(value) is str and value in _NOT_FINITE:
         return _NOT_FINITE[value]
     if type(value) is not float:
-        raise _failed(f"{what} clause can only be used on doubles", value)
+        raise _failed(letter, value)
     return value
 
 
 def _fixed(value: v.Value, precision: int) -> str:
-    number = _floating(value, "fixed-point")
+    number = _floating(value, "f")
     return f"{number:,.{precision}f}" if math.isfinite(number) else _not_finite(number)
 
 
 def _scientific(value: v.Value, precision: int) -> str:
-    number = _floating(value, "scientific")
+    number = _floating(value, "e")
     if not math.isfinite(number):
         return _not_finite(number)
     mantissa, _, exponent = f"{number:.{precision}e}".partition("e")
@@ -143,7 +184,7 @@ def _not_finite(number: float) -> str:
 
 def _binary(value: v.Value, _precision: int) -> str:
     if type(value) not in (int, UInt, bool):
-        raise _failed("only integers and bools can be formatted as binary", value)
+        raise _failed("b", value)
     return f"{int(value):b}"
 
 
@@ -153,13 +194,13 @@ def _hexadecimal(value: v.Value, letter: str) -> str:
     if type(value) is bytes:
         return value.hex() if letter == "x" else value.hex().upper()
     if type(value) not in (int, UInt):
-        raise _failed("only integers, byte buffers, and strings can be formatted as hex", value)
+        raise _failed("x", value)
     return format(int(value), letter)
 
 
 def _octal(value: v.Value, _precision: int) -> str:
     if type(value) not in (int, UInt):
-        raise _failed("octal clause can only be used on integers", value)
+        raise _failed("o", value)
     return f"{int(value):o}"
 
 

@@ -148,7 +148,10 @@ def in_list(item: v.Value, container: v.Value) -> bool:
 
 def in_map(item: v.Value, container: v.Value) -> bool:
     """Whether a map has this key; domains that a device does not name are not there."""
-    return v.map_key(item) in container
+    try:
+        return v.map_key(item) in container
+    except EvaluationError:
+        return False
 
 
 def is_in(item: v.Value, container: v.Value) -> bool:
