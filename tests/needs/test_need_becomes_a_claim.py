@@ -144,8 +144,8 @@ def test_every_claim_is_one_that_the_api_takes(need: Need, fallback: list[Need],
 
 
 def test_a_need_that_cannot_be_had_makes_no_claim() -> None:
-    with pytest.raises(AllotmentError, match="`select` is understood, but this version cannot run it yet"):
-        claim_for(Need(select="true"))
+    with pytest.raises(AllotmentError, match="`sharing` is understood, but this version cannot run it yet"):
+        claim_for(Need(sharing=("mig",)))
 
 
 @pytest.mark.parametrize(
@@ -154,13 +154,13 @@ def test_a_need_that_cannot_be_had_makes_no_claim() -> None:
         (None, "1 core"),
         (Need(cpu=2), "2 cores"),
         (Need(), "a card"),
-        (EIGHT, "a card of at least 8 GiB"),
-        (OR_ONE_CORE, "a card of at least 8 GiB; else 1 core"),
-        (Need(MemoryRange(more_than=40 * GI), count=2), "2 cards of more than 40 GiB each"),
-        (Need(MemoryRange(at_least=20 * GI, at_most=40 * GI)), "a card of 20 GiB to 40 GiB"),
-        (Need(MemoryRange(at_most=40 * GI)), "a card of at most 40 GiB"),
-        (Need(MemoryRange(at_least=81559 << 20)), "a card of at least 81559 MiB"),
-        (Need(MemoryRange(at_least=3 << 10)), "a card of at least 3 KiB"),
+        (EIGHT, "a card of at least 8Gi"),
+        (OR_ONE_CORE, "a card of at least 8Gi; else 1 core"),
+        (Need(MemoryRange(more_than=40 * GI), count=2), "2 cards of more than 40Gi each"),
+        (Need(MemoryRange(at_least=20 * GI, at_most=40 * GI)), "a card of 20Gi to 40Gi"),
+        (Need(MemoryRange(at_most=40 * GI)), "a card of at most 40Gi"),
+        (Need(MemoryRange(at_least=81559 << 20)), "a card of at least 79.64Gi (81559Mi)"),
+        (Need(MemoryRange(at_least=3 << 10)), "a card of at least 3Ki"),
         (Need(MemoryRange(at_least=999)), "a card of at least 999 bytes"),
     ],
 )
@@ -176,7 +176,7 @@ def test_a_claim_in_words(need: Need | None, words: str) -> None:
             ClaimSpec(
                 (Request("a", ExactRequest("mig.nvidia.com")), Request("b", ExactRequest("x", ("true",), 2)))
             ),
-            "a device of class mig.nvidia.com, and 2 devices of class x that pass `true`",
+            "a partition of a card, and 2 devices of class x that pass `true`",
         ),
     ],
 )

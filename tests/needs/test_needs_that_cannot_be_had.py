@@ -32,9 +32,6 @@ def told(found: Pipeline) -> list[str]:
 @pytest.mark.parametrize(
     ("key", "need", "hint"),
     [
-        ("card: h100", Need(card=("h100",)), "`memory`"),
-        ("select: 'true'", Need(select="true"), "`memory`"),
-        ("same: pcie-root", Need(same="pcie-root"), "one card"),
         ("sharing: mig", Need(sharing=("mig",)), "whole"),
         ("sharing: [mig, whole]", Need(sharing=("mig", "whole")), "whole"),
         ("share: 0.5", Need(share=0.5), "whole card"),
@@ -65,12 +62,12 @@ def test_what_can_be_had_is_no_finding(need: Need | None) -> None:
 
 
 def test_all_faults_are_found_at_once_in_fallbacks_too() -> None:
-    text = "gpu:\n  count: 33\n  fallback:\n    - {select: 'true', card: [a, b]}\n    - cpu: 40\n"
-    need = Need(count=33, fallback=(Need(select="true", card=("a", "b")), Need(cpu=40)))
+    text = "gpu:\n  count: 33\n  fallback:\n    - {select: '1 +', card: [L4, b]}\n    - cpu: 40\n"
+    need = Need(count=33, fallback=(Need(select="1 +", card=("L4", "b")), Need(cpu=40)))
     assert told(pipeline(text, need)) == [
         "2:10 error claim-too-large",
-        "4:30 error not-in-this-version",
-        "4:16 error not-in-this-version",
+        "4:34 error unknown-card",
+        "4:16 error bad-select",
         "5:12 error claim-too-large",
     ]
 

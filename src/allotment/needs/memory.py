@@ -14,11 +14,11 @@ from collections.abc import Iterable
 
 from allotment.devices.classes import GPU_CLASS
 from allotment.platform.need import MemoryRange
-from allotment.quantities import format_bytes, parse_bytes
+from allotment.quantities import GI, format_bytes, format_gi, parse_bytes
 
 _MEMORY = f"device.capacity['{GPU_CLASS}'].?memory.orValue(quantity('0'))"
 _OURS = re.compile(re.escape(_MEMORY) + r"\.compareTo\(quantity\('([0-9A-Za-z]+)'\)\) (>=|>|<=) 0")
-_UNITS = {"Ki": "KiB", "Mi": "MiB", "Gi": "GiB", "Ti": "TiB", "Pi": "PiB", "Ei": "EiB"}
+_SIGNS = {">=": "at_least", ">": "more_than", "<=": "at_most"}
 _NOTHING = "0"
 
 
@@ -36,23 +36,31 @@ def _compared(sign: str, amount: str) -> str:
     return f"{_MEMORY}.compareTo(quantity('{amount}')) {sign} 0"
 
 
-def memory_words(selectors: Iterable[str]) -> tuple[str, list[str]]:
-    """``of at least 8 GiB`` for the selectors that were made here, and the selectors that were not."""
-    bounds: dict[str, str] = {}
+def memory_of(selectors: Iterable[str]) -> tuple[MemoryRange, list[str]]:
+    """The bounds that selectors made here say, and the selectors that were not made here."""
+    bounds: dict[str, int] = {}
     others = []
     for selector in selectors:
         found = _OURS.fullmatch(selector)
         if found is None:
             others.append(selector)
         elif found[1] != _NOTHING:
-            bounds[found[2]] = _in_words(found[1])
-    if ">=" in bounds and "<=" in bounds:
-        return f" of {bounds['>=']} to {bounds['<=']}", others
-    words = {">=": "at least", ">": "more than", "<=": "at most"}
-    said = " and ".join(f"{words[sign]} {amount}" for sign, amount in bounds.items())
-    return (f" of {said}" if said else ""), others
+            bounds[_SIGNS[found[2]]] = parse_bytes(found[1])
+    return MemoryRange(**bounds), others
 
 
-def _in_words(quantity: str) -> str:
-    suffix = quantity[-2:]
-    return f"{quantity[:-2]} {_UNITS[suffix]}" if suffix in _UNITS else f"{parse_bytes(quantity)} bytes"
+def memory_words(memory: MemoryRange) -> str:
+    """``at least 8Gi``, ``20Gi to 40Gi``; empty when any will do."""
+    least, most = memory.at_least, memory.at_most
+    if least is not None and most is not None and memory.more_than is None:
+        return f"{in_words(least)} to {in_words(most)}"
+    bounds = (("at least", least), ("more than", memory.more_than), ("at most", most))
+    return " and ".join(f"{words} {in_words(amount)}" for words, amount in bounds if amount is not None)
+
+
+def in_words(amount: int) -> str:
+    """Bytes for a person: ``8Gi``, ``79.64Gi (81559Mi)``; never rounded up."""
+    canonical = format_bytes(amount)
+    if canonical.endswith(("Gi", "Ti", "Pi", "Ei")) or amount < GI:
+        return canonical if canonical[-1:] == "i" else f"{canonical} bytes"
+    return f"{format_gi(amount)} ({canonical if canonical[-1:] == 'i' else f'{canonical} bytes'})"

@@ -1,37 +1,70 @@
-"""A claim in one sentence for people: ``a card of at least 8 GiB; else 1 core``."""
+"""A claim in one sentence for people: ``a card of at least 8Gi; else 1 core``."""
 
 from __future__ import annotations
 
-from allotment.devices.claims import AllocationMode, ClaimSpec, ExactRequest
-from allotment.devices.classes import CPU_CLASS, GPU_CLASS
-from allotment.needs.memory import memory_words
+from collections.abc import Mapping
+from typing import Final
 
-_NOUNS = {CPU_CLASS: ("core", "cores"), GPU_CLASS: ("card", "cards")}
+from allotment.devices.claims import AllocationMode, ClaimSpec, Constraint, ExactRequest
+from allotment.devices.classes import AMD_CLASS, CPU_CLASS, GPU_CLASS, INTEL_CLASS, MIG_CLASS
+from allotment.needs.cards import card_words
+from allotment.needs.memory import memory_of, memory_words
+from allotment.needs.same import same_words
+
+_NOUNS: Final[Mapping[str, tuple[str, str]]] = {
+    CPU_CLASS: ("core", "cores"),
+    GPU_CLASS: ("card", "cards"),
+    MIG_CLASS: ("partition of a card", "partitions of cards"),
+    AMD_CLASS: ("AMD card", "AMD cards"),
+    INTEL_CLASS: ("Intel card", "Intel cards"),
+}
 
 
 def describe(claim: ClaimSpec) -> str:
     """What the claim asks for; alternatives in their order."""
     requests = [
-        "; else ".join(_in_words(sub.exactly) for sub in request.alternatives) for request in claim.requests
+        "; else ".join(
+            request_words(sub.exactly) + _shared(claim, request.name, sub.name)
+            for sub in request.alternatives
+        )
+        for request in claim.requests
     ]
     return ", and ".join(requests) or "nothing"
 
 
-def _in_words(exact: ExactRequest) -> str:
-    of, others = memory_words(exact.selectors)
+def request_words(exact: ExactRequest) -> str:
+    """One request in words, without what its devices share."""
+    memory, others = memory_of(exact.selectors)
+    kinds = {selector: words for selector in others if (words := card_words(selector)) is not None}
+    free = [selector for selector in others if selector not in kinds]
+    of = f" of {said}" if (said := memory_words(memory)) else ""
     each = " each" if of and exact.count > 1 else ""
-    verb = "passes" if exact.count == 1 else "pass"
-    passing = f" that {verb} `{' && '.join(others)}`" if others else ""
-    return f"{_counted(exact)}{of}{each}{passing}"
+    kind = f" ({' and '.join(kinds.values())})" if kinds else ""
+    passing = f" that {'passes' if exact.count == 1 else 'pass'} `{' && '.join(free)}`" if free else ""
+    return f"{_counted(exact)}{of}{each}{kind}{passing}"
+
+
+def class_words(device_class: str, *, several: bool = True) -> str:
+    """What the devices of a class are called."""
+    one, more = _NOUNS.get(
+        device_class, (f"device of class {device_class}", f"devices of class {device_class}")
+    )
+    return more if several else one
+
+
+def _shared(claim: ClaimSpec, request: str, alternative: str) -> str:
+    said = [same_words(each) for each in claim.constraints if _concerns(each, request, alternative)]
+    return "".join(f", {words}" for words in said)
+
+
+def _concerns(constraint: Constraint, request: str, alternative: str) -> bool:
+    return not constraint.requests or bool({request, f"{request}/{alternative}"} & set(constraint.requests))
 
 
 def _counted(exact: ExactRequest) -> str:
-    one, several = _NOUNS.get(
-        exact.device_class,
-        (f"device of class {exact.device_class}", f"devices of class {exact.device_class}"),
-    )
     if exact.mode is AllocationMode.ALL:
-        return f"all {several}"
+        return f"all {class_words(exact.device_class)}"
     if exact.count > 1 or exact.device_class == CPU_CLASS:
-        return f"{exact.count} {one if exact.count == 1 else several}"
-    return f"a {one}"
+        return f"{exact.count} {class_words(exact.device_class, several=exact.count != 1)}"
+    one = class_words(exact.device_class, several=False)
+    return f"{'an' if one[0] in 'AEIO' else 'a'} {one}"

@@ -103,7 +103,7 @@ def _checked(loaded: Loaded, found: FoundPlatform, own: Path | None) -> Checked:
     pipelines, campaigns = loaded.repository.pipelines, loaded.repository.campaigns
     findings = {*loaded.findings, *found.findings}
     for pipeline in pipelines.values():
-        findings.update(need_findings(pipeline))
+        findings.update(need_findings(pipeline, found.platform.cards))
         findings.update(settings_findings(pipeline))
     if own is not None:
         findings.update(scan_platform(own, str(own))[1])

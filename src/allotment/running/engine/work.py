@@ -82,7 +82,7 @@ def works_for(
                 f"there is no campaign `{name}`", where=str(repository.root / "campaigns"), remedy=hint
             )
         pipeline = repository.pipelines[campaign.pipeline]
-        about = [*need_findings(pipeline), *_not_here(campaign, pipeline)]
+        about = [*need_findings(pipeline, platform.cards), *_not_here(campaign, pipeline)]
         refused = [finding for finding in about if finding.severity is Severity.ERROR]
         findings += refused
         if not refused:
@@ -106,7 +106,7 @@ def work_for(campaign: Campaign, pipeline: Pipeline, platform: Platform, team: T
         environment={
             variable.name: variable.value for variable in pipeline.env if variable.value is not None
         },
-        claim=claim_for(pipeline.gpu, resources),
+        claim=claim_for(pipeline.gpu, resources, platform.cards),
         cores=resources.cpu,
         memory_bytes=resources.memory or 0,
         window=campaign.window,
