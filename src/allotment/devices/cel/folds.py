@@ -7,7 +7,7 @@ else a comprehension may be is folded step by step.
 
 from __future__ import annotations
 
-from allotment.devices.cel import values as v
+from allotment.devices.cel import containers
 from allotment.devices.cel.devices import DeviceView
 from allotment.devices.cel.paths import Compute, Slots
 from allotment.devices.cel.problems import EvaluationError, no_such_overload
@@ -41,7 +41,7 @@ def quantifier(walked: Compute, slot: int, predicate: Compute, *, decides: bool)
 
     def compute(device: DeviceView, slots: Slots) -> Value:
         problem: EvaluationError | None = None
-        for item in v.elements(walked(device, slots)):
+        for item in containers.elements(walked(device, slots)):
             slots[slot] = item
             try:
                 found = predicate(device, slots)
@@ -65,7 +65,7 @@ def gathered(walked: Compute, slot: int, item: Compute) -> Compute:
     def compute(device: DeviceView, slots: Slots) -> Value:
         result = []
         problem: EvaluationError | None = None
-        for element in v.elements(walked(device, slots)):
+        for element in containers.elements(walked(device, slots)):
             slots[slot] = element
             try:
                 result.append(item(device, slots))
@@ -84,7 +84,7 @@ def filtered(walked: Compute, slot: int, predicate: Compute, item: Compute) -> C
     def compute(device: DeviceView, slots: Slots) -> Value:
         result = []
         problem: EvaluationError | None = None
-        for element in v.elements(walked(device, slots)):
+        for element in containers.elements(walked(device, slots)):
             slots[slot] = element
             try:
                 passes = predicate(device, slots)
@@ -119,7 +119,7 @@ def folded(
 
     def compute(device: DeviceView, slots: Slots) -> Value:
         value = walked(device, slots)
-        met = v.pairs(value) if len(variables) == 2 else [(element,) for element in v.elements(value)]
+        met = containers.met(value, pairs=len(variables) == 2)
         slots[accumulator] = attempt(initial, device, slots)
         for items in met:
             for slot, item in zip(variables, items, strict=True):

@@ -13,6 +13,18 @@ from typing import Final
 
 from allotment.devices.cel import literals
 from allotment.devices.cel.building import Builder, MacroBuilder, MacroError
+from allotment.devices.cel.grammar import (
+    CONSTANTS,
+    ENDS,
+    FUNCTIONS,
+    LEVELS,
+    NUMBERS,
+    RESERVED,
+    STARTS,
+    balanced,
+    constant_value,
+    expected,
+)
 from allotment.devices.cel.lexer import END, Token, tokenize
 from allotment.devices.cel.macros import Macro, MacroKey, expand
 from allotment.devices.cel.source import NOWHERE, Issue, Source
@@ -24,7 +36,6 @@ from allotment.devices.cel.syntax import (
     Ident,
     ListExpr,
     Literal,
-    LiteralValue,
     MapExpr,
     Select,
     StructExpr,
@@ -34,44 +45,6 @@ LONGEST: Final = 100_000
 DEEPEST: Final = 250
 _MANY_TOKENS: Final = 60
 _STACK: Final = 20_000
-
-_RELATIONS: Final = frozenset({"==", "!=", "<", "<=", ">=", ">", "in"})
-_SUMS: Final = frozenset({"+", "-"})
-_PRODUCTS: Final = frozenset({"*", "/", "%"})
-_LEVELS: Final = (_RELATIONS, _SUMS, _PRODUCTS)
-_FUNCTIONS: Final = {"in": "@in"}
-_RESERVED: Final = frozenset(
-    [
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "false",
-        "for",
-        "function",
-        "if",
-        "import",
-        "let",
-        "loop",
-        "package",
-        "namespace",
-        "null",
-        "return",
-        "true",
-        "var",
-        "void",
-        "while",
-    ]
-)
-_STARTS: Final = (
-    *("[", "{", "(", ".", "-", "!", "true", "false", "null"),
-    *("NUM_FLOAT", "NUM_INT", "NUM_UINT", "STRING", "BYTES", "IDENTIFIER"),
-)
-_CONSTANTS: Final[Mapping[str, LiteralValue]] = {"true": True, "false": False, "null": None}
-_NUMBERS: Final = frozenset({"NUM_INT", "NUM_FLOAT"})
-_ENDS: Final = frozenset({")", "]"})
-_ORDER: Final = ("[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?", ":")
 
 
 class _StopError(Exception):
@@ -106,7 +79,7 @@ class _Parser:
         self.optionals = optionals
         self.at = 0
         self.builder = Builder()
-        self.depths = dict.fromkeys(("expression", "member", *range(len(_LEVELS))), 0)
+        self.depths = dict.fromkeys(("expression", "member", *range(len(LEVELS))), 0)
 
     def whole(self) -> Expr | None:
         """The expression and nothing after it."""
@@ -165,7 +138,7 @@ class _Parser:
             self.complain(f"extraneous input '{self.token.text}' expecting {wanted}")
             self.at += 1
             return self.take()
-        if self.kind == END and kind in _ENDS and among is None:
+        if self.kind == END and kind in ENDS and among is None:
             self.complain(f"missing '{kind}' at '{END}'")
         else:
             self.complain(f"mismatched input '{self.token.text}' expecting {wanted}")
@@ -199,24 +172,24 @@ class _Parser:
             offset = self.take().offset
             terms.append(self.term(sign, ()))
             operators.append((self.number(), offset))
-        return terms[0] if not operators else _balanced(f"_{sign}_", terms, operators, 0, len(operators) - 1)
+        return terms[0] if not operators else balanced(f"_{sign}_", terms, operators, 0, len(operators) - 1)
 
     def term(self, sign: str, extra: tuple[str, ...]) -> Expr:
         return self.logical("&&", extra) if sign == "||" else self.binary(0, extra)
 
     def binary(self, level: int, extra: tuple[str, ...]) -> Expr:
         """Comparisons over sums over products, each from the left."""
-        if level == len(_LEVELS):
+        if level == len(LEVELS):
             return self.unary(extra)
         node = self.binary(level + 1, extra)
         entered = 0
-        while (sign := self.kind) in _LEVELS[level]:
+        while (sign := self.kind) in LEVELS[level]:
             offset = self.take().offset
             number = self.number()
             self.enter(level)
             entered += 1
             other = self.binary(level + 1, ())
-            node = Call(number, offset, _FUNCTIONS.get(sign, f"_{sign}_"), (node, other))
+            node = Call(number, offset, FUNCTIONS.get(sign, f"_{sign}_"), (node, other))
         self.depths[level] -= entered
         return node
 
@@ -225,17 +198,17 @@ class _Parser:
         sign = self.kind
         if sign not in ("!", "-"):
             return self.member(extra)
-        if sign == "-" and self.tokens[self.at + 1].kind in _NUMBERS:
+        if sign == "-" and self.tokens[self.at + 1].kind in NUMBERS:
             return self.member(extra)
         first = self.token.offset
         count = 0
         while self.accept(sign):
             count += 1
         self.after_signs(sign)
-        if self.kind not in _STARTS and self.kind != END:
+        if self.kind not in STARTS and self.kind != END:
             self.start(())
         elif self.kind == END:
-            self.complain(f"extraneous input '{END}' expecting {_expected(_STARTS)}")
+            self.complain(f"extraneous input '{END}' expecting {expected(STARTS)}")
             raise _StopError
         number = self.number()
         operand = self.member(())
@@ -248,18 +221,18 @@ class _Parser:
             raise _StopError
         if sign == "!" and self.kind == "-":
             following = self.tokens[self.at + 1]
-            if following.kind in _CONSTANTS:
+            if following.kind in CONSTANTS:
                 self.complain(f"mismatched input '{following.text}' expecting IDENTIFIER", following.offset)
                 raise _StopError
-            if following.kind not in _NUMBERS:
+            if following.kind not in NUMBERS:
                 self.complain(f"no viable alternative at input '-{following.text}'", following.offset)
                 raise _StopError
 
     def start(self, extra: tuple[str, ...]) -> None:
         """Skips one surplus token before a value, or gives up."""
         following = self.tokens[min(self.at + 1, len(self.tokens) - 1)].kind
-        wanted = _expected((*_STARTS, *extra))
-        if self.kind != END and following in _STARTS:
+        wanted = expected((*STARTS, *extra))
+        if self.kind != END and following in STARTS:
             self.complain(f"extraneous input '{self.token.text}' expecting {wanted}")
             self.at += 1
             return
@@ -268,9 +241,9 @@ class _Parser:
 
     def member(self, extra: tuple[str, ...]) -> Expr:
         """A value and what is asked of it: ``.field``, ``.call()``, ``[index]``."""
-        if self.kind not in _STARTS:
+        if self.kind not in STARTS:
             self.start(extra)
-        if self.kind == "!" or (self.kind == "-" and self.tokens[self.at + 1].kind not in _NUMBERS):
+        if self.kind == "!" or (self.kind == "-" and self.tokens[self.at + 1].kind not in NUMBERS):
             return self.unary(())
         node = self.primary()
         entered = 0
@@ -349,7 +322,7 @@ class _Parser:
         token = self.take()
         offset = token.offset - (0 if not negative else token.offset - self.tokens[self.at - 2].offset)
         try:
-            value = _constant_value(token, negative=negative)
+            value = constant_value(token, negative=negative)
         except literals.LiteralError as error:
             self.report(offset, str(error))
             value = None
@@ -367,7 +340,7 @@ class _Parser:
             parts = [piece.text for piece in self.tokens[self.at : self.at + length]]
             self.at += length
             return self.message(leading + "".join([token.text, *parts]))
-        if token.text in _RESERVED:
+        if token.text in RESERVED:
             self.report(token.offset, f"reserved identifier: {token.text}")
         if self.kind == "(":
             opening = self.take()
@@ -431,37 +404,3 @@ class _Parser:
         if not self.optionals:
             self.report(offset, "unsupported syntax '?'")
         return True
-
-
-def _constant_value(token: Token, *, negative: bool) -> LiteralValue:
-    match token.kind:
-        case "NUM_INT":
-            return literals.int_literal(token.text, negative=negative)
-        case "NUM_UINT":
-            return literals.uint_literal(token.text)
-        case "NUM_FLOAT":
-            return literals.float_literal(token.text, negative=negative)
-        case "STRING":
-            return literals.string_literal(token.text)
-        case "BYTES":
-            return literals.bytes_literal(token.text)
-        case kind:
-            return _CONSTANTS[kind]
-
-
-def _balanced(
-    function: str, terms: list[Expr], operators: list[tuple[int, int]], low: int, high: int
-) -> Call:
-    """A chain as a tree of the least depth."""
-    middle = (low + high + 1) // 2
-    left = terms[middle] if middle == low else _balanced(function, terms, operators, low, middle - 1)
-    right = terms[middle + 1] if middle == high else _balanced(function, terms, operators, middle + 1, high)
-    number, offset = operators[middle]
-    return Call(number, offset, function, (left, right))
-
-
-def _expected(kinds: tuple[str, ...]) -> str:
-    """What could come, as the generated parser lists it: signs in the order of the grammar, then the rest."""
-    signs = [f"'{sign}'" for sign in _ORDER if sign in kinds]
-    words = [f"'{word}'" for word in ("true", "false", "null")]
-    return "{" + ", ".join([*signs, *words, *_STARTS[9:]]) + "}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from allotment.devices.cel import containers
 from allotment.devices.cel import values as v
 from allotment.devices.cel.devices import DeviceView
 from allotment.devices.cel.problems import EvaluationError
@@ -92,8 +93,8 @@ def selected(value: Value, key: Value, *, optional: bool = False) -> Value:
         found = value.field(key)
         return OptionalValue(found) if optional else found
     if not optional:
-        return v.index(value, key)
-    found = v.find(value, key)
+        return containers.index(value, key)
+    found = containers.find(value, key)
     return NOTHING if found is v.MISSING else OptionalValue(found)
 
 
@@ -101,4 +102,4 @@ def is_present(value: Value, key: Value) -> bool:
     """Whether a value has something under a key."""
     if type(value) is OptionalValue:
         return value.present and is_present(value.value, key)
-    return type(value) is DeviceView or v.find(value, key) is not v.MISSING
+    return type(value) is DeviceView or containers.find(value, key) is not v.MISSING

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from allotment.devices.cel import cel_types as t
@@ -112,7 +112,7 @@ _GO_NAMES: Final = {
 _NUMBERS: Final = frozenset({int, UInt, float})
 ORDERED: Final = frozenset({int, UInt, float, str, bytes, bool, Timestamp, Duration})
 """The types whose values have an order."""
-_STRICT: Final = (Semver, Quantity, Opaque)
+_STRICT: Final = (Semver, Quantity)
 _LISTS: Final = frozenset({list, tuple})
 _MAPS: Final[set[type]] = {dict}
 
@@ -303,41 +303,6 @@ def key_value(key: Value) -> Value:
     return key.value if type(key) is BoolKey else key
 
 
-def find(container: Value, key: Value) -> Value:
-    """What a map or list holds under a key, or MISSING."""
-    kind = type(container)
-    if kind in _MAPS:
-        try:
-            return container[map_key(key)]
-        except KeyError:
-            return MISSING
-    if kind in _LISTS:
-        index = list_index(key)
-        return container[index] if 0 <= index < len(container) else MISSING
-    return MISSING
-
-
-def index(container: Value, key: Value) -> Value:
-    """What a map or list holds under a key, which must be there."""
-    found = find(container, key)
-    if found is not MISSING:
-        return found
-    problem = "index out of bounds" if type(container) in _LISTS else "no such key"
-    raise EvaluationError(f"{problem}: {show(key)}")
-
-
-def list_index(key: Value) -> int:
-    """A value as an index of a list."""
-    kind = type(key)
-    if kind is int or kind is UInt:
-        return int(key)
-    if kind is float:
-        if key.is_integer():
-            return int(key)
-        raise EvaluationError(f"unsupported index value {show(key)} in list")
-    raise EvaluationError(f"unsupported index type '{type_name(key)}' in list")
-
-
 def show(value: Value) -> str:
     """A value within an error's text."""
     if type(value) is bool:
@@ -347,23 +312,3 @@ def show(value: Value) -> str:
     if type(value) is UInt:
         return str(int(value))
     return str(value)
-
-
-def elements(value: Value) -> Sequence[Value]:
-    """What a walk with one name meets: the elements of a list, the keys of a map."""
-    kind = type(value)
-    if kind in _LISTS:
-        return value  # type: ignore[no-any-return]
-    if kind in _MAPS:
-        return [key_value(key) for key in value]
-    raise EvaluationError(f"got '{go_name(value)}', expected iterable type")
-
-
-def pairs(value: Value) -> list[tuple[Value, Value]]:
-    """What a walk with two names meets: index and element, or key and value."""
-    kind = type(value)
-    if kind in _LISTS:
-        return list(enumerate(value))
-    if kind in _MAPS:
-        return [(key_value(key), item) for key, item in value.items()]
-    raise EvaluationError(f"unsupported comprehension range type: {go_name(value)}")

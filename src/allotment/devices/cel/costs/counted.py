@@ -12,12 +12,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from allotment.devices.cel import closures, folds
+from allotment.devices.cel import closures
 from allotment.devices.cel import values as v
 from allotment.devices.cel.checked import Checked
-from allotment.devices.cel.costs.call_costs import call_cost
 from allotment.devices.cel.costs.lookups import Count, Lookup, Step
 from allotment.devices.cel.costs.ranges import LIST_COST, MAP_COST
+from allotment.devices.cel.costs.steps import (
+    bound,
+    counted_call,
+    filled,
+    folded,
+    not_optional,
+    read_lazily,
+    read_slot,
+    stops_at_errors,
+)
 from allotment.devices.cel.costs.tally import CostExceededError, Tally, failed
 from allotment.devices.cel.devices import DeviceView
 from allotment.devices.cel.dispatch import CONVERSIONS, Callee, arguments_of, callee
@@ -37,7 +46,6 @@ from allotment.devices.cel.syntax import (
 )
 from allotment.devices.cel.values import MISSING, Value
 
-_PATTERNS: Final = frozenset({"matches", "find", "findAll"})
 _PRIMITIVE: Final = frozenset({"bool", "double", "int", "string", "uint"})
 
 
@@ -186,8 +194,8 @@ class _Counts:
         nodes = arguments_of(node, self.checked)
         if called.overload == "in_list" and (quick := self.membership(nodes)) is not None:
             return quick
-        stops = _stops_at_errors(called, nodes)
-        return _counted_call(called, [self.count(argument) for argument in nodes], stops=stops)
+        stops = stops_at_errors(called, nodes)
+        return counted_call(called, [self.count(argument) for argument in nodes], stops=stops)
 
     def membership(self, nodes: tuple[Expr, ...]) -> Count | None:
         """``in`` with a list of constants, which is looked up for nothing."""
@@ -235,7 +243,7 @@ class _Counts:
         equal = node.function == "_==_"
         overload, compare = ("equals", v.equal) if equal else ("not_equals", v.unequal)
         called = Callee(node.function, overload, compare, exact=True, any_types=True)
-        return _counted_call(called, [one, other], stops=False)
+        return counted_call(called, [one, other], stops=False)
 
     def fallback(self, node: Call) -> Count:
         one, other = map(self.count, arguments_of(node, self.checked))
@@ -263,7 +271,7 @@ class _Counts:
                 if not failed(value) and optional:
                     if type(value) is v.OptionalValue and not value.present:
                         continue
-                    value = value.value if type(value) is v.OptionalValue else _not_optional(value)
+                    value = value.value if type(value) is v.OptionalValue else not_optional(value)
                 if failed(value):
                     result = value
                     break
@@ -277,7 +285,7 @@ class _Counts:
         parts = [(self.count(entry.key), self.count(entry.value), entry.optional) for entry in node.entries]
 
         def count(tally: Tally) -> Value:
-            result = _filled(parts, tally)
+            result = filled(parts, tally)
             tally.add(MAP_COST)
             return result
 
@@ -287,121 +295,19 @@ class _Counts:
         walked = None if is_binding(node) else self.count(node.range)
         initial = self.count(node.initial)
         accumulator = self.slot()
-        self.scopes.append({node.accumulator: _lazy(accumulator, initial)})
+        self.scopes.append({node.accumulator: read_lazily(accumulator, initial)})
         if walked is None:
             result = self.count(node.result)
             self.scopes.pop()
-            return _bound(accumulator, result)
+            return bound(accumulator, result)
         names = [name for name in (node.variable, node.second_variable) if name]
         variables = [self.slot() for _ in names]
-        self.scopes.append({name: _slot(slot) for name, slot in zip(names, variables, strict=True)})
+        self.scopes.append({name: read_slot(slot) for name, slot in zip(names, variables, strict=True)})
         condition, step = self.count(node.condition), self.count(node.step)
         self.scopes.pop()
         result = self.count(node.result)
         self.scopes.pop()
-        return _folded(walked, variables, accumulator, (condition, step, result))
-
-
-def _not_optional(value: Value) -> EvaluationError:
-    return EvaluationError(f"cannot initialize optional list element from non-optional value {v.show(value)}")
-
-
-def _filled(parts: list[tuple[Count, Count, bool]], tally: Tally) -> Value:
-    result: dict[Any, Any] = {}
-    for key_part, value_part, optional in parts:
-        key = key_part(tally)
-        value = key if failed(key) else value_part(tally)
-        if failed(value):
-            return value
-        try:
-            place = v.map_key(key)
-        except EvaluationError as error:
-            return error
-        if not optional:
-            result[place] = value
-        elif type(value) is not v.OptionalValue:
-            shown = f"'{v.show(key)}' from non-optional value {v.show(value)}"
-            return EvaluationError(f"cannot initialize optional entry {shown}")
-        elif value.present:
-            result[place] = value.value
-        else:
-            result.pop(place, None)
-    return result
-
-
-def _slot(slot: int) -> Count:
-    return lambda tally: tally.slots[slot]
-
-
-def _lazy(slot: int, initial: Count) -> Count:
-    def count(tally: Tally) -> Value:
-        value = tally.slots[slot]
-        if value is folds.UNSET:
-            value = tally.slots[slot] = initial(tally)
-        return value
-
-    return count
-
-
-def _bound(slot: int, result: Count) -> Count:
-    def count(tally: Tally) -> Value:
-        tally.slots[slot] = folds.UNSET
-        return result(tally)
-
-    return count
-
-
-def _folded(
-    walked: Count, variables: list[int], accumulator: int, parts: tuple[Count, Count, Count]
-) -> Count:
-    condition, step, result = parts
-
-    def count(tally: Tally) -> Value:
-        value = walked(tally)
-        if failed(value):
-            return value
-        try:
-            met = v.pairs(value) if len(variables) == 2 else [(element,) for element in v.elements(value)]
-        except EvaluationError as error:
-            return error
-        tally.slots[accumulator] = folds.UNSET
-        for items in met:
-            for slot, item in zip(variables, items, strict=True):
-                tally.slots[slot] = item
-            if condition(tally) is False:
-                break
-            tally.slots[accumulator] = step(tally)
-        return result(tally)
-
-    return count
-
-
-def _stops_at_errors(called: Callee, nodes: tuple[Expr, ...]) -> bool:
-    """Whether a call gives up at the first argument that fails, and then costs nothing."""
-    if called.function in _PATTERNS and len(nodes) > 1 and isinstance(nodes[1], Literal):
-        return True
-    return len(nodes) > 2 or called.function == "format" or not (called.overload or called.any_types)
-
-
-def _counted_call(called: Callee, parts: list[Count], *, stops: bool) -> Count:
-    def count(tally: Tally) -> Value:
-        values = []
-        for part in parts:
-            values.append(part(tally))
-            if stops and failed(values[-1]):
-                break
-        if len(values) < len(parts):
-            return values[-1]
-        result = next((value for value in values if failed(value)), MISSING)
-        if result is MISSING:
-            try:
-                result = called.compute(*values)
-            except EvaluationError as error:
-                result = error
-        tally.add(call_cost(called.function, called.overload, values, result))
-        return result
-
-    return count
+        return folded(walked, variables, accumulator, (condition, step, result))
 
 
 _SPECIAL: Final[Mapping[str, Callable[[_Counts, Call], Count]]] = {

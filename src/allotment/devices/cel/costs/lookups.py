@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from allotment.devices.cel import paths
+from allotment.devices.cel import containers, paths
 from allotment.devices.cel import values as v
 from allotment.devices.cel.costs.tally import Tally, failed
 from allotment.devices.cel.devices import DeviceView
@@ -126,6 +126,6 @@ def _taken(  # noqa: PLR0911 - what a step may come to
 
 def _found(value: Value, key: Value) -> Value:
     try:
-        return value.field(key) if type(value) is DeviceView else v.find(value, key)
+        return value.field(key) if type(value) is DeviceView else containers.find(value, key)
     except EvaluationError as error:
         return error

@@ -8,6 +8,6 @@ dialect of Go's ``regexp/syntax``.
 from __future__ import annotations
 
 from allotment.devices.cel.regex.matching import Regex, compile_regex
-from allotment.devices.cel.regex.parsing import RegexError
+from allotment.devices.cel.regex.nodes import RegexError
 
 __all__ = ["Regex", "RegexError", "compile_regex"]

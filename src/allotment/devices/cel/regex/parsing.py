@@ -6,62 +6,24 @@ deep.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from allotment.devices.cel.regex import characters
 from allotment.devices.cel.regex.characters import Ranges
+from allotment.devices.cel.regex.nodes import (
+    MOST_REPEATS,
+    Assertion,
+    Characters,
+    Choice,
+    Node,
+    RegexError,
+    Repeat,
+    Sequence,
+    check_repeats,
+)
 
-MOST_REPEATS: Final = 1000
 DEEPEST: Final = 200
 
-
-class RegexError(ValueError):
-    """A pattern that RE2 refuses; the message is Go's."""
-
-    def __init__(self, what: str, where: str) -> None:
-        super().__init__(f"error parsing regexp: {what}: `{where}`")
-
-
-@dataclass(frozen=True, slots=True)
-class Characters:
-    """One character out of a set."""
-
-    ranges: Ranges
-
-
-@dataclass(frozen=True, slots=True)
-class Assertion:
-    """A place: ``begin``, ``end``, ``line-begin``, ``line-end``, ``word``, ``no-word``."""
-
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class Sequence:
-    """One after the other; nothing at all when empty."""
-
-    parts: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One of several, the earlier preferred."""
-
-    parts: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Repeat:
-    """Between ``least`` and ``most`` times (None: without end)."""
-
-    part: Node
-    least: int
-    most: int | None
-    greedy: bool
-
-
-Node = Characters | Assertion | Sequence | Choice | Repeat
 
 _SIMPLE: Final = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 _PLACES: Final = {"A": "begin", "z": "end", "b": "word", "B": "no-word"}
@@ -88,7 +50,7 @@ def parse_regex(pattern: str) -> Node:
     node = parser.choice(_Flags(), 0)
     if parser.at < len(pattern):
         raise RegexError("unexpected )", pattern)
-    _check_repeats(node, 1, pattern)
+    check_repeats(node, 1, pattern)
     return node
 
 
@@ -374,16 +336,3 @@ def _letter(code: int, flags: _Flags) -> Characters:
 
 def _is_count(text: str) -> bool:
     return text.isascii() and text.isdigit() and (text == "0" or text[0] != "0")
-
-
-def _check_repeats(node: Node, times: int, pattern: str) -> None:
-    """Repetitions within repetitions multiply, and RE2 stops at 1,000."""
-    if isinstance(node, Sequence | Choice):
-        for part in node.parts:
-            _check_repeats(part, times, pattern)
-    elif isinstance(node, Repeat):
-        count = node.most if node.most is not None else node.least
-        times *= max(count, 1)
-        if times > MOST_REPEATS:
-            raise RegexError("invalid repeat count", pattern)
-        _check_repeats(node.part, times, pattern)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from allotment.devices.cel.regex.characters import Ranges
-from allotment.devices.cel.regex.parsing import (
+from allotment.devices.cel.regex.nodes import (
     Assertion,
     Characters,
     Choice,
