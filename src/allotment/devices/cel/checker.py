@@ -7,12 +7,13 @@ once.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from allotment.devices.cel import cel_types as t
 from allotment.devices.cel.cel_types import Bindings, CelType
 from allotment.devices.cel.checked import Checked, Reference
 from allotment.devices.cel.declarations import Overload
+from allotment.devices.cel.naming import Names, dotted_name, parameters_of
 from allotment.devices.cel.numbers64 import UInt
 from allotment.devices.cel.source import Issue, Source
 from allotment.devices.cel.syntax import (
@@ -39,25 +40,6 @@ _LITERALS: Final[Mapping[type, CelType]] = {
 }
 _LOGICAL: Final = frozenset({"_&&_", "_||_"})
 _OPEN: Final = frozenset({"dyn", "error", "parameter"})
-
-
-class Names(Protocol):
-    """What the checker asks an environment for."""
-
-    def variable(self, name: str) -> CelType | None:
-        """The type of a variable."""
-
-    def type_named(self, name: str) -> CelType | None:
-        """The type that a name stands for."""
-
-    def functions(self, name: str) -> tuple[Overload, ...] | None:
-        """The forms of a function."""
-
-    def has_fields(self, struct: str) -> bool:
-        """Whether the fields of an object are declared."""
-
-    def field(self, struct: str, name: str) -> CelType | None:
-        """The type of an object's field."""
 
 
 def check(tree: Expr, source: Source, names: Names) -> Checked:
@@ -239,7 +221,7 @@ class _Checker:
         """A form with type parameters of its own."""
         fresh = Bindings()
         for each in (*overload.arguments, overload.result):
-            for parameter in _parameters(each):
+            for parameter in parameters_of(each):
                 if parameter not in fresh.found:
                     fresh.found[parameter] = self.free_type()
         if not fresh.found:
@@ -341,20 +323,3 @@ _RULES: Final[Mapping[type, Callable[[_Checker, Any], CelType]]] = {
     StructExpr: _Checker.struct,
     Comprehension: _Checker.comprehension,
 }
-
-
-def dotted_name(node: Expr) -> str | None:
-    """``a.b.c`` as one name, where a node is nothing but that."""
-    parts: list[str] = []
-    while isinstance(node, Select) and not node.test_only:
-        parts.append(node.field)
-        node = node.operand
-    if not isinstance(node, Ident):
-        return None
-    return ".".join([node.name, *reversed(parts)])
-
-
-def _parameters(one: CelType) -> list[CelType]:
-    if one.kind == "parameter":
-        return [one]
-    return [found for part in one.parameters for found in _parameters(part)]

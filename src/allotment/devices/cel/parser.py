@@ -12,10 +12,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from allotment.devices.cel import literals
-from allotment.devices.cel.building import Builder, MacroBuilder, MacroError
+from allotment.devices.cel.building import MacroBuilder, MacroError
 from allotment.devices.cel.grammar import (
-    CONSTANTS,
-    ENDS,
     FUNCTIONS,
     LEVELS,
     NUMBERS,
@@ -27,6 +25,7 @@ from allotment.devices.cel.grammar import (
 )
 from allotment.devices.cel.lexer import END, Token, tokenize
 from allotment.devices.cel.macros import Macro, MacroKey, expand
+from allotment.devices.cel.reading import Reader, StopReadingError
 from allotment.devices.cel.source import NOWHERE, Issue, Source
 from allotment.devices.cel.syntax import (
     Call,
@@ -42,13 +41,8 @@ from allotment.devices.cel.syntax import (
 )
 
 LONGEST: Final = 100_000
-DEEPEST: Final = 250
 _MANY_TOKENS: Final = 60
 _STACK: Final = 20_000
-
-
-class _StopError(Exception):
-    """The text cannot be read on."""
 
 
 def parse(text: str, macros: Mapping[MacroKey, Macro], *, optionals: bool = True) -> Expr:
@@ -67,19 +61,15 @@ def parse(text: str, macros: Mapping[MacroKey, Macro], *, optionals: bool = True
     return tree
 
 
-class _Parser:
-    """Reads tokens from the left; ``at`` is the next one."""
+class _Parser(Reader):
+    """The rules of the grammar, a method each."""
 
     def __init__(
         self, tokens: list[Token], issues: list[Issue], macros: Mapping[MacroKey, Macro], *, optionals: bool
     ) -> None:
-        self.tokens = tokens
-        self.issues = issues
+        super().__init__(tokens, issues)
         self.macros = macros
         self.optionals = optionals
-        self.at = 0
-        self.builder = Builder()
-        self.depths = dict.fromkeys(("expression", "member", *range(len(LEVELS))), 0)
 
     def whole(self) -> Expr | None:
         """The expression and nothing after it."""
@@ -90,65 +80,9 @@ class _Parser:
                 self.complain(
                     f"{'extraneous' if extra else 'mismatched'} input '{self.token.text}' expecting {END}"
                 )
-        except _StopError:
+        except StopReadingError:
             return None
         return tree
-
-    @property
-    def token(self) -> Token:
-        """The next token."""
-        return self.tokens[self.at]
-
-    @property
-    def kind(self) -> str:
-        """The kind of the next token."""
-        return self.tokens[self.at].kind
-
-    def number(self) -> int:
-        return self.builder.number()
-
-    def complain(self, message: str, offset: int | None = None) -> None:
-        """A syntax error at the next token."""
-        self.issues.append(Issue(self.token.offset if offset is None else offset, f"Syntax error: {message}"))
-
-    def report(self, offset: int, message: str) -> None:
-        """An error that is not the grammar's."""
-        self.issues.append(Issue(offset, message))
-
-    def take(self) -> Token:
-        token = self.tokens[self.at]
-        if token.kind != END:
-            self.at += 1
-        return token
-
-    def accept(self, kind: str) -> bool:
-        """Takes the next token if it is of this kind."""
-        if self.tokens[self.at].kind != kind:
-            return False
-        self.at += 1
-        return True
-
-    def expect(self, kind: str, among: str | None = None) -> Token:
-        """Takes a token that must come; a forgotten one is named, a surplus one skipped."""
-        if self.kind == kind:
-            return self.take()
-        wanted = among or f"'{kind}'"
-        following = self.tokens[min(self.at + 1, len(self.tokens) - 1)].kind
-        if following == kind:
-            self.complain(f"extraneous input '{self.token.text}' expecting {wanted}")
-            self.at += 1
-            return self.take()
-        if self.kind == END and kind in ENDS and among is None:
-            self.complain(f"missing '{kind}' at '{END}'")
-        else:
-            self.complain(f"mismatched input '{self.token.text}' expecting {wanted}")
-        raise _StopError
-
-    def enter(self, what: str | int, times: int = 1) -> None:
-        self.depths[what] += times
-        if self.depths[what] > DEEPEST:
-            self.report(NOWHERE, f"expression recursion limit exceeded: {DEEPEST}")
-            raise _StopError
 
     def expression(self, *extra: str) -> Expr:
         """``a ? b : c`` and everything that binds more tightly."""
@@ -209,35 +143,10 @@ class _Parser:
             self.start(())
         elif self.kind == END:
             self.complain(f"extraneous input '{END}' expecting {expected(STARTS)}")
-            raise _StopError
+            raise StopReadingError
         number = self.number()
         operand = self.member(())
         return operand if count % 2 == 0 else Call(number, first, f"{sign}_", (operand,))
-
-    def after_signs(self, sign: str) -> None:
-        """Refuses ``-!`` and a ``!-`` that begins no number."""
-        if sign == "-" and self.kind == "!":
-            self.complain("no viable alternative at input '-!'")
-            raise _StopError
-        if sign == "!" and self.kind == "-":
-            following = self.tokens[self.at + 1]
-            if following.kind in CONSTANTS:
-                self.complain(f"mismatched input '{following.text}' expecting IDENTIFIER", following.offset)
-                raise _StopError
-            if following.kind not in NUMBERS:
-                self.complain(f"no viable alternative at input '-{following.text}'", following.offset)
-                raise _StopError
-
-    def start(self, extra: tuple[str, ...]) -> None:
-        """Skips one surplus token before a value, or gives up."""
-        following = self.tokens[min(self.at + 1, len(self.tokens) - 1)].kind
-        wanted = expected((*STARTS, *extra))
-        if self.kind != END and following in STARTS:
-            self.complain(f"extraneous input '{self.token.text}' expecting {wanted}")
-            self.at += 1
-            return
-        self.complain(f"mismatched input '{self.token.text}' expecting {wanted}")
-        raise _StopError
 
     def member(self, extra: tuple[str, ...]) -> Expr:
         """A value and what is asked of it: ``.field``, ``.call()``, ``[index]``."""
@@ -259,7 +168,7 @@ class _Parser:
         optional = self.accept("?")
         if self.kind not in ("IDENTIFIER", "ESC_IDENTIFIER"):
             self.complain(f"no viable alternative at input '.{self.token.text if self.kind != END else ''}'")
-            raise _StopError
+            raise StopReadingError
         name = self.take()
         field = literals.quoted_field(name.text) if name.kind == "ESC_IDENTIFIER" else name.text
         if self.kind == "(" and not optional and name.kind == "IDENTIFIER":
@@ -333,7 +242,7 @@ class _Parser:
         leading = "." if self.accept(".") else ""
         if self.kind != "IDENTIFIER":
             self.complain(f"no viable alternative at input '{leading}{self.token.text}'")
-            raise _StopError
+            raise StopReadingError
         token = self.take()
         name = leading + token.text
         if (length := self.message_name()) is not None:

@@ -7,18 +7,17 @@ known of a size it may be anything, and so may the cost.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import reduce
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from allotment.devices.cel.checked import Checked
 from allotment.devices.cel.costs.call_estimates import BY_OVERLOAD, KUBERNETES, Argument
+from allotment.devices.cel.costs.forms import FORMS, Called
 from allotment.devices.cel.costs.ranges import (
     EMPTY_UNION,
     LIST_COST,
     MAP_COST,
     NOTHING,
     ONE,
-    REGEX_FACTOR,
     STRING_FACTOR,
     STRUCT_COST,
     UNKNOWN,
@@ -42,39 +41,6 @@ from allotment.devices.cel.syntax import (
 )
 
 Path = tuple[str, ...]
-_COMPARED: Final = frozenset(
-    f"{name}_{kind}"
-    for name in ("less", "greater", "less_equals", "greater_equals")
-    for kind in ("string", "bytes")
-) | {"equals", "not_equals"}
-
-
-class _Called(NamedTuple):
-    """A call: its node, what is known of target and arguments, and what evaluating the arguments costs."""
-
-    node: Call
-    target: Argument | None
-    arguments: list[Argument]
-    costs: list[Range]
-
-    @property
-    def before(self) -> Range:
-        """What the arguments cost together."""
-        return reduce(Range.plus, self.costs, NOTHING)
-
-    @property
-    def first(self) -> Range:
-        """The size of the first argument."""
-        return self.arguments[0].likely
-
-    @property
-    def subject(self) -> Range:
-        """The size of the target."""
-        return self.target.likely if self.target else UNKNOWN
-
-    def at(self, cost: Range, size: Range | None = None) -> Estimate:
-        """An estimate with the arguments' cost added."""
-        return Estimate(cost.plus(self.before), size)
 
 
 class _Local:
@@ -192,7 +158,7 @@ class _Estimator:
         if node.target is not None and not reference.namespaced:
             total = self.cost(node.target)
             target = self.argument(node.target)
-        called = _Called(node, target, arguments, costs)
+        called = Called(node, target, arguments, costs)
         cost = EMPTY_UNION
         size: Range | None = None
         for overload in reference.overloads:
@@ -210,20 +176,18 @@ class _Estimator:
         self.set_size(node, size)
         return total.plus(cost)
 
-    def form(self, called: _Called, function: str, overload: str) -> Estimate:
+    def form(self, called: Called, function: str, overload: str) -> Estimate:
         """What one form of a call costs, its arguments included."""
         for rules, key in ((BY_OVERLOAD, overload), (KUBERNETES, function)):
             rule = rules.get(key)
             found = rule(called.target, called.arguments, overload) if rule else None
             if found is not None:
                 return Estimate(found.cost.plus(called.before), found.size)
-        special = _FORMS.get(overload)
-        if special is not None:
-            return special(self, called)
-        if overload in _COMPARED:
-            most = min(argument.likely.high for argument in called.arguments)
-            return called.at(Range(1 if most else 0, most).scaled(STRING_FACTOR))
-        return called.at(ONE)
+        own = _OWN_FORMS.get(overload)
+        if own is not None:
+            return own(self, called)
+        plain = FORMS.get(overload)
+        return called.at(ONE) if plain is None else plain(called)
 
     def made_list(self, node: ListExpr) -> Range:
         cost = NOTHING
@@ -292,12 +256,12 @@ class _Estimator:
         else:
             self.push(node.variable, _Local((*path, "@keys"), key))
 
-    def either(self, called: _Called) -> Estimate:
+    def either(self, called: Called) -> Estimate:
         """``&&`` and ``||`` may stop at the first side."""
         one, other = called.costs
         return Estimate(Range(one.low, one.plus(other).high))
 
-    def conditional(self, called: _Called) -> Estimate:
+    def conditional(self, called: Called) -> Estimate:
         _, yes, no = called.node.arguments
         one, other = self.entry_sizes(yes), self.entry_sizes(no)
         self.set_entries(called.node, one.union(other) if one and other else None)
@@ -305,45 +269,15 @@ class _Estimator:
         condition, yes_cost, no_cost = called.costs
         return Estimate(condition.plus(yes_cost.union(no_cost)), size)
 
-    def added(self, called: _Called) -> Estimate:
+    def added(self, called: Called) -> Estimate:
         """Texts and lists one behind the other."""
         size = called.first.plus(called.arguments[1].likely)
         one, other = (self.entry_sizes(argument) for argument in called.node.arguments)
         self.set_entries(called.node, one.union(other) if one and other else None)
         return called.at(size.scaled(STRING_FACTOR), size)
 
-    def added_lists(self, called: _Called) -> Estimate:
+    def added_lists(self, called: Called) -> Estimate:
         return Estimate(called.before.plus(ONE), self.added(called).size)
-
-    def read_target(self, called: _Called) -> Estimate:
-        return called.at(called.subject.scaled(STRING_FACTOR))
-
-    def read_first(self, called: _Called) -> Estimate:
-        return called.at(called.first.scaled(STRING_FACTOR))
-
-    def to_bytes(self, called: _Called) -> Estimate:
-        size = called.first
-        return called.at(size.scaled(STRING_FACTOR), Range(size.low, size.high * 4 % 2**64))
-
-    def to_text(self, called: _Called) -> Estimate:
-        size = called.first
-        return called.at(size.scaled(STRING_FACTOR), Range(size.low // 4, size.high))
-
-    def quoted(self, called: _Called) -> Estimate:
-        size = called.first
-        grown = Range((size.low + 2) % 2**64, (size.high * 2 + 2) % 2**64)
-        return called.at(size.scaled(STRING_FACTOR), grown)
-
-    def in_list(self, called: _Called) -> Estimate:
-        return called.at(called.arguments[1].likely.scaled(1))
-
-    def matched(self, called: _Called) -> Estimate:
-        reading = called.subject.plus(ONE).scaled(STRING_FACTOR)
-        return called.at(reading.times(called.first.scaled(REGEX_FACTOR)))
-
-    def contained(self, called: _Called) -> Estimate:
-        reading = called.subject.scaled(STRING_FACTOR)
-        return called.at(reading.times(called.first.scaled(STRING_FACTOR)))
 
 
 _COSTS: Final[Mapping[type, Callable[[_Estimator, Any], Range]]] = {
@@ -356,20 +290,11 @@ _COSTS: Final[Mapping[type, Callable[[_Estimator, Any], Range]]] = {
     StructExpr: _Estimator.struct,
     Comprehension: _Estimator.comprehension,
 }
-_FORMS: Final[Mapping[str, Callable[..., Estimate]]] = {
+_OWN_FORMS: Final[Mapping[str, Callable[[_Estimator, Called], Estimate]]] = {
     "logical_and": _Estimator.either,
     "logical_or": _Estimator.either,
     "conditional": _Estimator.conditional,
     "add_string": _Estimator.added,
     "add_bytes": _Estimator.added,
     "add_list": _Estimator.added_lists,
-    "string_format": _Estimator.read_target,
-    "starts_with_string": _Estimator.read_first,
-    "ends_with_string": _Estimator.read_first,
-    "string_to_bytes": _Estimator.to_bytes,
-    "bytes_to_string": _Estimator.to_text,
-    "strings_quote": _Estimator.quoted,
-    "in_list": _Estimator.in_list,
-    "matches_string": _Estimator.matched,
-    "contains_string": _Estimator.contained,
 }

@@ -10,6 +10,7 @@ from typing import Final
 
 from allotment.devices.cel.regex import characters
 from allotment.devices.cel.regex.characters import Ranges
+from allotment.devices.cel.regex.escapes import Escapes, Flags
 from allotment.devices.cel.regex.nodes import (
     MOST_REPEATS,
     Assertion,
@@ -25,44 +26,28 @@ from allotment.devices.cel.regex.nodes import (
 DEEPEST: Final = 200
 
 
-_SIMPLE: Final = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 _PLACES: Final = {"A": "begin", "z": "end", "b": "word", "B": "no-word"}
 _QUANTIFIERS: Final = {"*": (0, None), "+": (1, None), "?": (0, 1)}
-
-
-class _Flags:
-    """Case folding, dot and newline, lines, greed: ``i``, ``s``, ``m``, ``U``."""
-
-    __slots__ = ("U", "i", "m", "s")
-
-    def __init__(self) -> None:
-        self.i = self.m = self.s = self.U = False
-
-    def copy(self) -> _Flags:
-        other = _Flags()
-        other.i, other.m, other.s, other.U = self.i, self.m, self.s, self.U
-        return other
 
 
 def parse_regex(pattern: str) -> Node:
     """The tree of a pattern."""
     parser = _Parser(pattern)
-    node = parser.choice(_Flags(), 0)
+    node = parser.choice(Flags(), 0)
     if parser.at < len(pattern):
         raise RegexError("unexpected )", pattern)
     check_repeats(node, 1, pattern)
     return node
 
 
-class _Parser:
+class _Parser(Escapes):
     """A recursive descent over the pattern; ``at`` is the next character."""
 
     def __init__(self, pattern: str) -> None:
-        self.pattern = pattern
-        self.at = 0
+        super().__init__(pattern)
         self.names: set[str] = set()
 
-    def choice(self, flags: _Flags, depth: int) -> Node:
+    def choice(self, flags: Flags, depth: int) -> Node:
         """Alternatives up to a closing parenthesis or the end."""
         if depth > DEEPEST:
             raise RegexError("expression nests too deeply", self.pattern)
@@ -72,7 +57,7 @@ class _Parser:
             parts.append(self.sequence(flags, depth))
         return parts[0] if len(parts) == 1 else Choice(tuple(parts))
 
-    def sequence(self, flags: _Flags, depth: int) -> Node:
+    def sequence(self, flags: Flags, depth: int) -> Node:
         parts: list[Node] = []
         while self.at < len(self.pattern) and self.pattern[self.at] not in "|)":
             if self.pattern.startswith("\\Q", self.at):
@@ -83,13 +68,13 @@ class _Parser:
                 parts.append(self.repeated(atom, flags))
         return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
 
-    def quoted(self, flags: _Flags) -> list[Node]:
+    def quoted(self, flags: Flags) -> list[Node]:
         """``\\Q...\\E``, taken literally."""
         text, _, _ = self.pattern[self.at + 2 :].partition("\\E")
         self.at = min(len(self.pattern), self.at + 4 + len(text))
         return [_letter(ord(character), flags) for character in text]
 
-    def atom(self, flags: _Flags, depth: int) -> Node | None:  # noqa: PLR0911 - one line a kind of atom
+    def atom(self, flags: Flags, depth: int) -> Node | None:  # noqa: PLR0911 - one line a kind of atom
         character = self.pattern[self.at]
         if character == "(":
             return self.group(flags, depth)
@@ -110,7 +95,7 @@ class _Parser:
             return Assertion("line-end" if flags.m else "end")
         return _letter(ord(character), flags)
 
-    def repeated(self, atom: Node, flags: _Flags) -> Node:
+    def repeated(self, atom: Node, flags: Flags) -> Node:
         """The quantifiers behind an atom: at most one, with an optional ``?``."""
         start = self.at
         quantifier = self.quantifier()
@@ -150,7 +135,7 @@ class _Parser:
         most = int(low) if not comma else int(high) if high else None
         return int(low), most, self.pattern[self.at : end + 1]
 
-    def group(self, flags: _Flags, depth: int) -> Node | None:
+    def group(self, flags: Flags, depth: int) -> Node | None:
         inner = flags.copy()
         start = self.at
         self.at += 1
@@ -182,7 +167,7 @@ class _Parser:
         self.names.add(name)
         self.at = end + 1
 
-    def flag_group(self, flags: _Flags, start: int) -> bool:
+    def flag_group(self, flags: Flags, start: int) -> bool:
         """``(?i)`` sets flags for the rest of the group (False), ``(?i:`` opens a group with them (True)."""
         value = True
         seen = False
@@ -201,7 +186,7 @@ class _Parser:
                 break
         raise RegexError("invalid or unsupported Perl syntax", self.pattern[start : self.at])
 
-    def escape(self, flags: _Flags) -> Node:
+    def escape(self, flags: Flags) -> Node:
         found = self.class_escape(flags)
         if found is not None:
             return Characters(found)
@@ -211,73 +196,7 @@ class _Parser:
             return Assertion(_PLACES[letter])
         return _letter(self.code(), flags)
 
-    def class_escape(self, flags: _Flags) -> Ranges | None:
-        """``\\d`` and its kin, or ``\\p{...}``, at this place."""
-        letter = self.pattern[self.at + 1 : self.at + 2]
-        if letter.lower() in characters.PERL and letter:
-            self.at += 2
-            ranges = characters.PERL[letter.lower()]
-        elif letter in ("p", "P"):
-            ranges = self.unicode()
-        else:
-            return None
-        if flags.i:
-            ranges = characters.folded(ranges)
-        return characters.negated(ranges) if letter.isupper() else ranges
-
-    def unicode(self) -> Ranges:
-        start = self.at
-        name = self.pattern[self.at + 2 : self.at + 3]
-        self.at += 3
-        if name == "{":
-            end = self.pattern.find("}", self.at)
-            if end < 0:
-                raise RegexError("invalid character class range", self.pattern[start:])
-            name = self.pattern[self.at : end]
-            self.at = end + 1
-        negative = name.startswith("^")
-        ranges = characters.unicode_class(name.removeprefix("^"))
-        if ranges is None:
-            raise RegexError("invalid character class range", self.pattern[start : self.at])
-        return characters.negated(ranges) if negative else ranges
-
-    def code(self) -> int:
-        """The one character that an escape stands for."""
-        start = self.at
-        letter = self.pattern[self.at + 1 : self.at + 2]
-        self.at += 2
-        if not letter:
-            raise RegexError("trailing backslash at end of expression", "")
-        if letter in "1234567" and self.pattern[self.at : self.at + 1] not in tuple("01234567"):
-            raise RegexError("invalid escape sequence", f"\\{letter}")
-        if letter in "01234567":
-            digits = letter
-            while len(digits) < 3 and self.pattern[self.at : self.at + 1] in tuple("01234567"):
-                digits += self.pattern[self.at]
-                self.at += 1
-            return int(digits, 8)
-        if letter == "x":
-            return self.hexadecimal(start)
-        if letter in _SIMPLE:
-            return _SIMPLE[letter]
-        if ord(letter) < 128 and not letter.isalnum():
-            return ord(letter)
-        raise RegexError("invalid escape sequence", f"\\{letter}")
-
-    def hexadecimal(self, start: int) -> int:
-        if self.pattern[self.at : self.at + 1] == "{":
-            digits, closed, _ = self.pattern[self.at + 1 :].partition("}")
-            self.at += len(digits) + 1 + len(closed)
-        else:
-            digits, closed = self.pattern[self.at : self.at + 2], "x"
-            self.at += 2
-        if digits and closed and len(digits) <= 8 and set(digits) <= set("0123456789abcdefABCDEF"):
-            code = int(digits, 16)
-            if code <= characters.LAST and (len(digits) == 2 or self.pattern[start + 2] == "{"):
-                return code
-        raise RegexError("invalid escape sequence", self.pattern[start : self.at])
-
-    def bracket(self, flags: _Flags) -> Node:
+    def bracket(self, flags: Flags) -> Node:
         """``[...]``: ranges, classes by name, escapes."""
         start = self.at
         self.at += 1
@@ -296,7 +215,7 @@ class _Parser:
             result = characters.folded(result)
         return Characters(characters.negated(result) if negative else result)
 
-    def bracket_item(self, flags: _Flags, start: int) -> Ranges:
+    def bracket_item(self, flags: Flags, start: int) -> Ranges:
         if self.pattern.startswith("[:", self.at) and (end := self.pattern.find(":]", self.at + 2)) > 0:
             text = self.pattern[self.at : end + 2]
             name = text[2:-2].removeprefix("^")
@@ -329,7 +248,7 @@ class _Parser:
         return ord(self.pattern[self.at - 1])
 
 
-def _letter(code: int, flags: _Flags) -> Characters:
+def _letter(code: int, flags: Flags) -> Characters:
     ranges = ((code, code),)
     return Characters(characters.folded(ranges) if flags.i else ranges)
 
