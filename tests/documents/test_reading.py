@@ -116,6 +116,18 @@ def test_the_limit_on_bytes_is_exact(tmp_path: Path) -> None:
         read_document(path, name="x.yaml", limits=Limits(bytes=8))
 
 
+def test_the_limit_on_lines_and_items_is_told_at_once() -> None:
+    limits = Limits(items=10)
+    assert read_text("a: [" + "1," * 8 + "]\n", name="x.yaml", limits=limits).value == {"a": [1] * 8}
+    with pytest.raises(FindingsError, match="more than 10 lines and items"):
+        read_text("a: [" + "1," * 9 + "]\n", name="x.yaml", limits=limits)
+
+
+def test_of_very_many_anchors_or_doubled_keys_the_first_are_told() -> None:
+    assert len(scan_text("- &a x\n" * 5000, name="x.yaml")[1]) == 100
+    assert len(scan_text("a: 1\n" * 5000, name="x.yaml")[1]) == 100
+
+
 def test_pyyaml_without_libyaml_is_said_in_clear_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(yaml, "__with_libyaml__", False)
     with pytest.raises(WorldError, match="without libyaml"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -17,6 +18,9 @@ from allotment.documents.scalars import described, read_plain, readings
 from allotment.errors import Finding, Severity
 
 LONGEST_SHOWN = 60
+MOST_TOLD = 1000
+MORE = f"there are more than {MOST_TOLD:,} findings of this kind in the file; the others are from here on"
+MORE_HINT = "mend the first, and check again"
 CREDENTIALS = re.compile(r"//[^/@\s]*@")
 
 
@@ -26,11 +30,12 @@ class RefusedError(Exception):
 
 @dataclass(slots=True)
 class Check:
-    """The findings about one document."""
+    """The findings about one document, not very many of each rule: a file may have a million faults."""
 
     document: Document
     findings: list[Finding] = field(default_factory=list)
     traps: dict[tuple[Loc, bool], Trap] = field(init=False)
+    told: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         self.traps = {(trap.loc, trap.is_key): trap for trap in self.document.traps()}
@@ -72,8 +77,17 @@ class Place:
         severity: Severity = Severity.ERROR,
     ) -> None:
         """Record a finding about this value, or about its key."""
+        if self.has_told_enough(rule):
+            return
+        self.check.told[rule] += 1
         position = self.check.document.position(self.loc, key=key)
+        if self.has_told_enough(rule):
+            message, hint = MORE, MORE_HINT
         self.check.findings.append(Finding(position, rule, message, hint, severity))
+
+    def has_told_enough(self, rule: str) -> bool:
+        """Whether more findings of this rule would help nobody."""
+        return self.check.told[rule] > MOST_TOLD
 
     def refuse(self, rule: str, message: str, hint: str = "", *, key: bool = False) -> NoReturn:
         """Record an error about this value, and leave it."""

@@ -20,6 +20,7 @@ ANCHOR = "anchor"
 TAG = "tag"
 ALIAS = "alias"
 KEY = "key"
+MOST_FAULTS = 100
 PROPERTY = re.compile(r"(?:^|[\s\[{,:])[&!]")
 
 
@@ -36,7 +37,7 @@ class Loaded:
     too_deep: int | None = None
 
 
-class _TooDeepError(Exception):
+class _EnoughError(Exception):
     """Raised inside the reader to leave it."""
 
 
@@ -52,7 +53,7 @@ def load(text: str, depth: int) -> Loaded:
     loaded.empty = False
     try:
         loaded.value = reader.value(loader.get_event(), 0)
-    except _TooDeepError:
+    except _EnoughError:
         return loaded
     loader.get_event()  # the document ends
     event = loader.get_event()
@@ -104,7 +105,7 @@ class _Reader:
             return self.mapping(event, depth + 1)
         if kind is self.sequence_event:
             return self.sequence(event, depth + 1)
-        self.loaded.faults.append((ALIAS, event.start_mark.index))
+        self.fault(ALIAS, event)
         return None
 
     def scalar(self, event: Any) -> Any:
@@ -157,7 +158,7 @@ class _Reader:
                     self.look_at_key(event)
                 known = key in result
             else:
-                self.loaded.faults.append((KEY, event.start_mark.index))
+                self.fault(KEY, event)
                 self.value(event, depth)
                 key, known = "", True
             event = get()
@@ -178,14 +179,20 @@ class _Reader:
         """One level deeper, or the end of reading."""
         if depth > self.depth:
             self.loaded.too_deep = start.start_mark.index
-            raise _TooDeepError
+            raise _EnoughError
+
+    def fault(self, kind: str, event: Any) -> None:
+        """Note a fault, or end the reading when there are enough of them."""
+        self.loaded.faults.append((kind, event.start_mark.index))
+        if len(self.loaded.faults) >= MOST_FAULTS:
+            raise _EnoughError
 
     def look_at(self, event: Any) -> None:
         """Note an anchor and a tag, which are refused."""
         if getattr(event, "anchor", None) is not None and type(event).__name__ != "AliasEvent":
-            self.loaded.faults.append((ANCHOR, event.start_mark.index))
+            self.fault(ANCHOR, event)
         if getattr(event, "tag", None) is not None:
-            self.loaded.faults.append((TAG, event.start_mark.index))
+            self.fault(TAG, event)
 
     def look_at_key(self, event: Any) -> None:
         """Note a key that some reader takes for something else than text; remember one that all agree on."""
@@ -212,7 +219,7 @@ def load_all(text: str, depth: int) -> list[Loaded]:
         reader = _Reader(yaml, loader, loaded, careful=careful, depth=depth)
         try:
             loaded.value = reader.value(loader.get_event(), 0)
-        except _TooDeepError:
+        except _EnoughError:
             return found
         loader.get_event()  # the document ends
     return found

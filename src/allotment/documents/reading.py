@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from allotment.documents.document import Document
-from allotment.documents.loader import ALIAS, ANCHOR, KEY, TAG, Loaded, load
+from allotment.documents.loader import ALIAS, ANCHOR, KEY, MOST_FAULTS, TAG, Loaded, load
 from allotment.documents.source import Limits, Source, read_source, source_of
 from allotment.documents.syntax import syntax_finding
 from allotment.errors import Finding, FindingsError
@@ -90,7 +90,7 @@ def _refusal(loaded: Loaded, source: Source, limits: Limits) -> list[Finding]:
 def _duplicates(document: Document) -> list[Finding]:
     """One finding for each key that a mapping has twice, naming both lines."""
     found = []
-    for duplicate in document.index.duplicates:
+    for duplicate in document.index.duplicates[:MOST_FAULTS]:
         first = document.source.position(duplicate.first)
         second = document.source.position(duplicate.second)
         message = f"the key `{duplicate.key}` is on line {first.line} and again on line {second.line}"

@@ -18,6 +18,7 @@ from allotment.errors import did_you_mean
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 LARGEST_INTEGER = 2**31 - 1
+UNKNOWN = "unknown-key"
 NUMBER_HINT = "write the number in plain digits"
 
 
@@ -222,7 +223,8 @@ class Record(Generic[T]):
             place.refuse_type(value, "a mapping with the keys " + ", ".join(f"`{key}`" for key in self.keys))
         unknown = [key for key in value if key not in self.keys]
         for key in unknown:
-            self._tell_unknown(key, place / key)
+            if not place.has_told_enough(UNKNOWN):
+                self._tell_unknown(key, place / key)
         missing = [name for name, key in self.keys.items() if key.required and name not in value]
         for name in missing:
             place.found("missing-key", f"`{(place / name).name}` is missing", self.keys[name].required)
@@ -244,7 +246,7 @@ class Record(Generic[T]):
         except RefusedError:
             return
         hint = (self.hints or {}).get(key) or did_you_mean(key, self.keys)
-        place.found("unknown-key", f"there is no key `{shown(key)}` here", hint, key=True)
+        place.found(UNKNOWN, f"there is no key `{shown(key)}` here", hint, key=True)
 
 
 def _all(read: Callable[[Any, Place], T], places: Iterable[tuple[Any, Place]]) -> list[T]:

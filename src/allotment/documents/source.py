@@ -18,15 +18,21 @@ from allotment.errors import Finding, FindingsError, Position
 
 BYTE_ORDER_MARK = "\ufeff"
 LINE_END = re.compile(r"\r\n|\r|\n")
+ITEM_SIGNS = "\n\r,[{?"
+SPLIT_HINT = "split the campaign into several files"
 HIDDEN_LINE_ENDS = ("\x85", "\u2028", "\u2029")
 OTHER_ENCODINGS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a file may be: larger or deeper than that is no description of work."""
+    """What a file may be: larger or deeper than that is no description of work.
+
+    ``items`` bounds its lines, commas and brackets together, and so how many values it can hold.
+    """
 
     bytes: int = 32 * 1024 * 1024
+    items: int = 1_000_000
     depth: int = 64
 
 
@@ -59,13 +65,20 @@ def source_of(data: bytes, name: str, limits: Limits) -> Source:
             Position(name),
             "file-too-large",
             f"the file has more than {limits.bytes:,} bytes, which no description of work needs",
-            "split the campaign into several files",
+            SPLIT_HINT,
         )
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise _not_utf8(data, error.start, name) from None
     source = Source(name, text.removeprefix(BYTE_ORDER_MARK))
+    if sum(map(text.count, ITEM_SIGNS)) > limits.items:
+        raise _refused(
+            Position(name),
+            "file-too-large",
+            f"the file has more than {limits.items:,} lines and items, which no description of work needs",
+            SPLIT_HINT,
+        )
     _refuse_hidden_line_ends(source)
     return source
 
