@@ -136,4 +136,5 @@ def test_the_quick_look_misses_nothing(text: str) -> None:
         assert yaml.SafeLoader("").resolve(yaml.ScalarNode, text, (True, False)) in {  # type: ignore[no-untyped-call]
             "tag:yaml.org,2002:str",
             "tag:yaml.org,2002:value",
+            "tag:yaml.org,2002:yaml",
         }

@@ -44,7 +44,11 @@ _OLD_HEX: Final = re.compile(r"[-+]?0x[0-9a-fA-F_]+")
 _OLD_BASE_60: Final = re.compile(r"[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+")
 _OLD_FLOAT: Final = re.compile(r"(?:[-+]?[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+][0-9]+)?")
 _OLD_FLOAT_60: Final = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*")
-_OLD_DATE: Final = re.compile(r"(\d{4})-(\d\d?)-(\d\d?)(?:(?:[Tt]|[ \t]+)\d\d?:\d\d:\d\d(?:\.\d*)?.*)?")
+_OLD_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_OLD_MOMENT: Final = re.compile(
+    r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt]|[ \t]+)[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]*)?"
+    r"(?:[ \t]*(?:Z|[-+][0-9]{1,2}(?::[0-9]{2})?))?"
+)
 
 # Looser than the forms above, and quick: what it does not match is text to every reader.
 MAYBE_NOT_TEXT: Final = re.compile(
@@ -141,10 +145,11 @@ def _old_float(text: str) -> Plain:
 
 
 def _old_date(text: str) -> Plain | date:
-    match = _OLD_DATE.fullmatch(text)
+    year, month, rest = text.split("-", 2)
+    day = rest[:2] if rest[:2].isdigit() else rest[:1]
     try:
-        return date(*(int(part) for part in match.groups())) if match else text
-    except ValueError:
+        return date(int(year), int(month), int(day))
+    except ValueError:  # a form of a date that no calendar has
         return text
 
 
@@ -181,5 +186,6 @@ _OLD_FORMS: Final[tuple[tuple[re.Pattern[str], Callable[[str], Plain | date]], .
     (_OLD_FLOAT_60, _sixties),
     (_INFINITE, _infinite),
     (_NAN, _nan),
-    (_OLD_DATE, _old_date),
+    (_OLD_DAY, _old_date),
+    (_OLD_MOMENT, _old_date),
 )
