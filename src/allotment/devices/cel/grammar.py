@@ -44,7 +44,12 @@ STARTS: Final = (
 )
 CONSTANTS: Final[Mapping[str, LiteralValue]] = {"true": True, "false": False, "null": None}
 NUMBERS: Final = frozenset({"NUM_INT", "NUM_FLOAT"})
-ENDS: Final = frozenset({")", "]"})
+BEHIND: Final = {
+    ":": frozenset(STARTS),
+    ")": frozenset({":", "]", ")", ",", "}", "<EOF>"}),
+    "]": frozenset({"<EOF>"}),
+}
+"""What can stand where a sign was forgotten."""
 ORDER: Final = ("[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?", ":")
 
 

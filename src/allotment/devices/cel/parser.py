@@ -21,7 +21,6 @@ from allotment.devices.cel.grammar import (
     STARTS,
     balanced,
     constant_value,
-    expected,
 )
 from allotment.devices.cel.lexer import END, Token, tokenize
 from allotment.devices.cel.macros import Macro, MacroKey, expand
@@ -54,7 +53,7 @@ def parse(text: str, macros: Mapping[MacroKey, Macro], *, optionals: bool = True
     tokens, issues = tokenize(text)
     if len(tokens) > _MANY_TOKENS and sys.getrecursionlimit() < _STACK:
         sys.setrecursionlimit(_STACK)
-    parser = _Parser(tokens, issues, macros, optionals=optionals)
+    parser = _Parser(text, tokens, issues, macros, optionals=optionals)
     tree = parser.whole()
     if issues or tree is None:
         raise source.error(issues)
@@ -65,9 +64,15 @@ class _Parser(Reader):
     """The rules of the grammar, a method each."""
 
     def __init__(
-        self, tokens: list[Token], issues: list[Issue], macros: Mapping[MacroKey, Macro], *, optionals: bool
+        self,
+        text: str,
+        tokens: list[Token],
+        issues: list[Issue],
+        macros: Mapping[MacroKey, Macro],
+        *,
+        optionals: bool,
     ) -> None:
-        super().__init__(tokens, issues)
+        super().__init__(text, tokens, issues)
         self.macros = macros
         self.optionals = optionals
 
@@ -139,11 +144,6 @@ class _Parser(Reader):
         while self.accept(sign):
             count += 1
         self.after_signs(sign)
-        if self.kind not in STARTS and self.kind != END:
-            self.start(())
-        elif self.kind == END:
-            self.complain(f"extraneous input '{END}' expecting {expected(STARTS)}")
-            raise StopReadingError
         number = self.number()
         operand = self.member(())
         return operand if count % 2 == 0 else Call(number, first, f"{sign}_", (operand,))
@@ -167,8 +167,7 @@ class _Parser(Reader):
         dot = self.take()
         optional = self.accept("?")
         if self.kind not in ("IDENTIFIER", "ESC_IDENTIFIER"):
-            self.complain(f"no viable alternative at input '.{self.token.text if self.kind != END else ''}'")
-            raise StopReadingError
+            self.no_way_on(dot)
         name = self.take()
         field = literals.quoted_field(name.text) if name.kind == "ESC_IDENTIFIER" else name.text
         if self.kind == "(" and not optional and name.kind == "IDENTIFIER":
@@ -239,10 +238,10 @@ class _Parser(Reader):
 
     def name(self) -> Expr:
         """A name, a call by it, or a message by a dotted one."""
+        dot = self.token
         leading = "." if self.accept(".") else ""
         if self.kind != "IDENTIFIER":
-            self.complain(f"no viable alternative at input '{leading}{self.token.text}'")
-            raise StopReadingError
+            self.no_way_on(dot)
         token = self.take()
         name = leading + token.text
         if (length := self.message_name()) is not None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NoReturn
 
 from allotment.devices.cel.building import Builder
-from allotment.devices.cel.grammar import CONSTANTS, ENDS, LEVELS, NUMBERS, STARTS, expected
+from allotment.devices.cel.grammar import BEHIND, CONSTANTS, LEVELS, NUMBERS, STARTS, expected
 from allotment.devices.cel.lexer import END, Token
 from allotment.devices.cel.source import NOWHERE, Issue
 
@@ -19,7 +19,8 @@ class StopReadingError(Exception):
 class Reader:
     """Reads tokens from the left; ``at`` is the next one."""
 
-    def __init__(self, tokens: list[Token], issues: list[Issue]) -> None:
+    def __init__(self, text: str, tokens: list[Token], issues: list[Issue]) -> None:
+        self.text = text
         self.tokens = tokens
         self.issues = issues
         self.at = 0
@@ -72,11 +73,24 @@ class Reader:
             self.complain(f"extraneous input '{self.token.text}' expecting {wanted}")
             self.at += 1
             return self.take()
-        if self.kind == END and kind in ENDS and among is None:
-            self.complain(f"missing '{kind}' at '{END}'")
-        else:
-            self.complain(f"mismatched input '{self.token.text}' expecting {wanted}")
+        if among is None and self.kind in BEHIND.get(kind, ()):
+            self.complain(f"missing '{kind}' at '{self.token.text}'")
+            return Token(kind, kind, self.token.offset)
+        self.complain(f"mismatched input '{self.token.text}' expecting {wanted}")
         raise StopReadingError
+
+    def no_way_on(self, first: Token) -> NoReturn:
+        """Gives up at the next token: no rule goes on like this from ``first``."""
+        if self.kind in CONSTANTS and first.kind == ".":
+            self.complain(f"mismatched input '{self.token.text}' expecting IDENTIFIER")
+        else:
+            self.complain(f"no viable alternative at input '{self.since(first)}'")
+        raise StopReadingError
+
+    def since(self, first: Token) -> str:
+        """The text from a token to the next one, which is included."""
+        end = self.token.offset + (0 if self.kind == END else len(self.token.text))
+        return self.text[first.offset : end].rstrip()
 
     def enter(self, what: str | int, times: int = 1) -> None:
         """One level deeper; too deep ends it."""
@@ -86,18 +100,25 @@ class Reader:
             raise StopReadingError
 
     def after_signs(self, sign: str) -> None:
-        """Refuses ``-!`` and a ``!-`` that begins no number."""
-        if sign == "-" and self.kind == "!":
-            self.complain("no viable alternative at input '-!'")
-            raise StopReadingError
+        """Refuses what cannot come behind ``!`` or ``-``."""
         if sign == "!" and self.kind == "-":
-            following = self.tokens[self.at + 1]
-            if following.kind in CONSTANTS:
-                self.complain(f"mismatched input '{following.text}' expecting IDENTIFIER", following.offset)
+            dash = self.take()
+            if self.kind in CONSTANTS:
+                self.complain(f"mismatched input '{self.token.text}' expecting IDENTIFIER")
                 raise StopReadingError
-            if following.kind not in NUMBERS:
-                self.complain(f"no viable alternative at input '-{following.text}'", following.offset)
-                raise StopReadingError
+            if self.kind not in NUMBERS:
+                self.no_way_on(dash)
+            self.at -= 1
+        if self.kind in STARTS and (sign, self.kind) != ("-", "!"):
+            return
+        if sign == "-":
+            self.complain(f"no viable alternative at input '{self.since(self.tokens[self.at - 1])}'")
+        if self.kind == END:
+            problem = "mismatched" if sign == "-" else "extraneous"
+            self.complain(f"{problem} input '{END}' expecting {expected(STARTS)}")
+        if self.kind in (END, "!"):
+            raise StopReadingError
+        self.start(())
 
     def start(self, extra: tuple[str, ...]) -> None:
         """Skips one surplus token before a value, or gives up."""

@@ -11,6 +11,8 @@ from allotment.devices.cel.numbers64 import UInt, int64, quotient, remainder, ui
 from allotment.devices.cel.problems import EvaluationError, no_such_overload
 from allotment.devices.cel.times import Duration, Timestamp
 
+LONGEST_LIST: Final = 1_000_000
+"""Lists that are doubled again and again cost upstream next to nothing; here they would fill the memory."""
 _JOINED: Final = frozenset({str, bytes, float})
 
 
@@ -24,6 +26,8 @@ def add(one: v.Value, other: v.Value) -> v.Value:
     if kind is UInt and other_kind is UInt:
         return uint64(int(one) + int(other))
     if v.is_list(one) and v.is_list(other):
+        if len(one) + len(other) > LONGEST_LIST:
+            raise EvaluationError("operation cancelled: actual cost limit exceeded")
         return [*one, *other]
     if isinstance(one, Timestamp | Duration) and isinstance(other, Timestamp | Duration):
         return _later(one, other)
