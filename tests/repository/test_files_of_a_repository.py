@@ -66,6 +66,13 @@ def test_files_that_look_like_ours_are_told_of(root: Path, tmp_path: Path) -> No
     assert (by_file["deep.yaml"], by_file["web.yaml"]) == (Severity.WARNING, Severity.NOTE)
 
 
+def test_a_folder_that_leads_out_is_not_read(root: Path, tmp_path: Path) -> None:
+    (root / "campaigns").rename(tmp_path / "elsewhere")
+    (root / "campaigns").symlink_to(tmp_path / "elsewhere")
+    (root / "pipelines/other.yaml").unlink()
+    assert found(root) == [("campaigns", "file-escapes")]
+
+
 def test_a_file_that_is_not_there_is_refused_with_the_nearest(root: Path) -> None:
     with pytest.raises(UsageError) as caught:
         load_repository(root, Platform(), only=[root / "campaigns/bokos.yaml"])

@@ -33,6 +33,10 @@ def files_of(root: Path, kind: str) -> Files:
     misnamed: set[str] = set()
     findings: list[Finding] = []
     inside = os.path.realpath(root)
+    if not is_within(os.path.realpath(root / kind), inside):
+        message = "this folder is a link that leads out of the repository, so it is not read"
+        hint = "put the folder itself here"
+        return Files({}, findings=(_error(root / kind, "file-escapes", message, hint),))
     for path in _listed(root / kind):
         if path.name.startswith("."):
             continue

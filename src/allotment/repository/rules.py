@@ -53,7 +53,7 @@ VALUE_RULES: Final = {
 }
 REPOSITORY_RULES: Final = {
     "duplicate-volume": "Two volumes of one campaign have the same id.",
-    "file-escapes": "A file of the repository is a link that leads out of it.",
+    "file-escapes": "A file or folder of the repository is a link that leads out of it.",
     "file-not-read": "A file looks like ours and is not read.",
     "folder-escapes": "A folder of pages is outside the repository.",
     "host-not-allowed": "Pages are to come from a host that the platform does not name.",
