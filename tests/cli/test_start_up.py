@@ -14,7 +14,6 @@ COSTLY = (
     "pydantic",
     "yaml",
     "rich",
-    "obstore",
     "PIL",
     "pypdfium2",
     "numpy",
