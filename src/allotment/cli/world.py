@@ -1,0 +1,97 @@
+"""Which world a command looks at: this machine, files of API objects, or a fleet in words.
+
+The options are the same everywhere, and exclude each other. The rooms behind them are imported when they are
+used: a look at this machine needs no reader of YAML.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from allotment.cli.shared import Command
+from allotment.errors import Finding, FindingsError, Severity, UsageError
+
+if TYPE_CHECKING:
+    from allotment.devices.world import World
+
+
+def which_world(command: Command) -> Command:
+    """The options ``--devices`` and ``--describe``; the command gets them under these names."""
+    for option in reversed(
+        (
+            click.option(
+                "--devices",
+                multiple=True,
+                type=click.Path(path_type=Path, allow_dash=True),
+                metavar="FILE",
+                help="Slices, classes, claims and nodes in YAML or JSON instead of this machine; - reads a "
+                "pipe. May be given again.",
+            ),
+            click.option(
+                "--describe",
+                metavar="TEXT",
+                default=None,
+                help='A fleet in words instead of this machine: "2 nodes of 8 x H100-SXM, 1 x A100-40 '
+                'mig=1g.5gb*7".',
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenWorld:
+    """The world that was asked for. ``name`` is what to call it; ``is_here`` says that it is this machine."""
+
+    world: World
+    name: str
+    is_here: bool = False
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether anything had to be left out of it."""
+        return any(finding.severity is Severity.ERROR for finding in self.findings)
+
+    def without_errors(self) -> World:
+        """The world; raises FindingsError when anything had to be left out of it."""
+        if self.has_errors:
+            raise FindingsError(self.findings)
+        return self.world
+
+
+def chosen_world(devices: tuple[Path, ...], describe: str | None) -> ChosenWorld:
+    """The world that the options name, or this machine."""
+    if devices and describe is not None:
+        raise UsageError(
+            "--devices and --describe name two worlds", remedy="leave one of them out; each is a whole world"
+        )
+    if describe is not None:
+        from allotment.devices.describe import parse_description
+
+        return ChosenWorld(parse_description(describe), "the described fleet")
+    if devices:
+        return _from_files(devices)
+    from allotment.devices.machine import this_machine
+
+    world = this_machine()
+    return ChosenWorld(world, f"this machine ({world.node})", is_here=True)
+
+
+def _from_files(paths: tuple[Path, ...]) -> ChosenWorld:
+    from allotment.devices.reading import STANDARD_INPUT, read_files
+
+    missing = [path for path in paths if str(path) != STANDARD_INPUT and not path.exists()]
+    if missing:
+        raise UsageError(
+            f"there is no file {missing[0]}",
+            remedy="write one: kubectl get resourceslices,deviceclasses,nodes -o yaml > FILE",
+        )
+    reading = read_files(paths)
+    names = ", ".join("standard input" if str(path) == STANDARD_INPUT else str(path) for path in paths)
+    return ChosenWorld(reading.world, names, findings=reading.findings)

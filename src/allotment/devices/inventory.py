@@ -1,0 +1,203 @@
+"""What a world has, device by device, as a person asks: which card, how much memory, where, and free or not.
+
+Drivers name their cards in their own ways; those that are known are listed here. A device can be had when its
+pool is whole, no taint blocks it, and nobody holds it. Devices of an old generation of their pool are not
+there at all, and are left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from allotment.devices.known_classes import CPU_DRIVER
+from allotment.devices.nodes import NodeSelector
+from allotment.devices.pools import PoolState
+from allotment.devices.rules import amount
+from allotment.devices.slices import Device, DeviceId, ResourceSlice, Taint
+from allotment.devices.taint_rules import tainted
+from allotment.devices.world import World
+
+_NAMES: Final = ("productName", "model", "dra.net/pciDevice", "dra.net/ifName")
+_NAMELESS: Final = ("", "Unknown", "unknown")
+_PROFILES: Final = ("profile", "partitionProfile")
+_WHOLE: Final = ("gpu", "amdgpu")
+_PARTS: Final[Mapping[object, str]] = {"mig": "MIG", "amdgpu-partition": "partition"}
+_OTHER_KINDS: Final = {"vfio": "passthrough"}
+_VIRTUAL_BRANDS: Final = ("NvidiaVCS", "NvidiaVApps", "NvidiaVPC", "NvidiaVWS")
+EVERYWHERE: Final = "all nodes"
+
+
+class State(StrEnum):
+    """Whether a device can be had now; the first that holds."""
+
+    HELD = "held"
+    TAINTED = "tainted"
+    INCOMPLETE = "pool incomplete"
+    INVALID = "pool invalid"
+    ON_DEMAND = "on demand"  # it shares counters with others: giving one takes from the rest
+    FREE = "free"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One device as a person sees it. ``memory`` is in bytes; None where it is not told."""
+
+    id: DeviceId
+    where: str
+    card: str
+    kind: str
+    memory: int | None
+    state: State
+    why: str = ""
+    card_id: str = ""
+    used: int | None = None
+
+    @property
+    def likeness(self) -> tuple[str, str, str, int]:
+        """What like devices have in common, wherever they are."""
+        return (self.id.driver, self.card, self.kind, -1 if self.memory is None else self.memory)
+
+
+def inventory(world: World, holders: Mapping[DeviceId, str]) -> tuple[Listed, ...]:
+    """Every device that is there, in the order of the slices; ``holders`` says in words who holds which."""
+    slices = tainted(world.slices, world.taint_rules)
+    pools = _Pools(slices)
+    return tuple(
+        _listed(world, published, device, pools, holders)
+        for published in slices
+        if pools.is_current(published)
+        for device in published.devices
+    )
+
+
+def _listed(
+    world: World, published: ResourceSlice, device: Device, pools: _Pools, holders: Mapping[DeviceId, str]
+) -> Listed:
+    device_id = published.device_id(device)
+    state, why = _state(device, pools.state(published), holders.get(device_id))
+    return Listed(
+        id=device_id,
+        where=_where(published, device),
+        card=_card(published.driver, device),
+        kind=_kind(published.driver, device),
+        memory=device_memory(published.driver, device),
+        state=state,
+        why=why,
+        card_id=_card_id(device_id, device),
+        used=world.in_use.get(device_id),
+    )
+
+
+def device_memory(driver: str, device: Device) -> int | None:
+    """The memory that a device publishes, in bytes; None when it publishes none."""
+    for key in ("memory", f"{driver}/memory"):
+        if key in device.capacity:
+            quantity = amount(device.capacity[key].value)
+            return None if quantity is None else -(-quantity.nanos // 10**9)
+    return None
+
+
+class _Pools:
+    """The newest generation of each pool, and whether it is whole."""
+
+    def __init__(self, slices: Sequence[ResourceSlice]) -> None:
+        self._newest: dict[tuple[str, str], int] = defaultdict(int)
+        for published in slices:
+            key = (published.driver, published.pool.name)
+            self._newest[key] = max(self._newest[key], published.pool.generation)
+        current = [published for published in slices if self.is_current(published)]
+        self._counts = Counter((published.driver, published.pool.name) for published in current)
+        names = Counter(published.device_id(device) for published in current for device in published.devices)
+        self._invalid = {(name.driver, name.pool) for name, count in names.items() if count > 1}
+
+    def is_current(self, published: ResourceSlice) -> bool:
+        return published.pool.generation == self._newest[published.driver, published.pool.name]
+
+    def state(self, published: ResourceSlice) -> PoolState:
+        key = (published.driver, published.pool.name)
+        if self._counts[key] != published.pool.resource_slice_count:
+            return PoolState.INCOMPLETE
+        return PoolState.INVALID if key in self._invalid else PoolState.READY
+
+
+def _state(device: Device, pool: PoolState, holder: str | None) -> tuple[State, str]:
+    if holder is not None:
+        return State.HELD, holder
+    if pool is PoolState.INCOMPLETE:
+        return State.INCOMPLETE, "its pool is being updated"
+    if pool is PoolState.INVALID:
+        return State.INVALID, "two devices of its pool have one name"
+    blocking = [taint for taint in device.taints if taint.blocks]
+    if blocking:
+        return State.TAINTED, ", ".join(map(_taint_words, blocking))
+    noted = ", ".join(map(_taint_words, device.taints))
+    if device.consumes_counters:
+        return State.ON_DEMAND, noted
+    return State.FREE, noted
+
+
+def _taint_words(taint: Taint) -> str:
+    value = f"={taint.value}" if taint.value else ""
+    return f"{taint.key}{value}" + (f" ({taint.effect})" if taint.blocks else "")
+
+
+def _where(published: ResourceSlice, device: Device) -> str:
+    of = device if published.per_device_node_selection else published
+    if of.node_name is not None:
+        return of.node_name
+    return _selector_words(of.node_selector) if of.node_selector is not None else EVERYWHERE
+
+
+def _selector_words(selector: NodeSelector) -> str:
+    words = {"In": "in", "NotIn": "not in", "Exists": "is set", "DoesNotExist": "is not set"}
+    terms = (
+        " and ".join(
+            " ".join(filter(None, (need.key, words.get(need.operator, need.operator), ",".join(need.values))))
+            for need in (*term.match_expressions, *term.match_fields)
+        )
+        for term in selector.terms
+    )
+    return "nodes where " + " or ".join(terms)
+
+
+def _card(driver: str, device: Device) -> str:
+    if driver == CPU_DRIVER:
+        return "processor"
+    for key in _NAMES:
+        name = device.attributes.get(key)
+        if isinstance(name, str) and name not in _NAMELESS:
+            return name.replace("_", " ")
+    told = device.attributes.get("pciId")
+    return f"{driver} {told}" if isinstance(told, str) and told else driver
+
+
+def _kind(driver: str, device: Device) -> str:
+    """What of a card it is: whole, or a part; nothing for what is no card and says nothing."""
+    attributes = device.attributes
+    found = "processor" if driver == CPU_DRIVER else attributes.get("type")
+    if found in _PARTS:
+        profile = next((each for key in _PROFILES if isinstance(each := attributes.get(key), str)), "")
+        return f"{_PARTS[found]} {profile}".strip()
+    if attributes.get("brand") in _VIRTUAL_BRANDS:
+        return "vGPU"
+    if found in _WHOLE or (found is None and "memory" in device.capacity):
+        return "whole"
+    return _OTHER_KINDS.get(found, found) if isinstance(found, str) else ""
+
+
+def _card_id(device_id: DeviceId, device: Device) -> str:
+    """What devices of one physical card have in common; nothing for what is no card."""
+    attributes = device.attributes
+    if not ({"productName", "model", "pciId"} & attributes.keys() or "memory" in device.capacity):
+        return ""
+    if device_id.driver == CPU_DRIVER:
+        return ""
+    for key in ("resource.kubernetes.io/pciBusID", "parentUUID", "parentDeviceID", "uuid"):
+        told = attributes.get(key)
+        if isinstance(told, str) and told:
+            return f"{device_id.driver}/{device_id.pool}/{told}"
+    return str(device_id)
