@@ -2,7 +2,7 @@
 PYTHON ?= python3
 export ALLOT_PYTHON := $(PYTHON)
 
-.PHONY: help demo test soak bench lint format constraints clean
+.PHONY: help demo test soak bench conformance lint format constraints clean
 
 help:            ## this list
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
@@ -18,6 +18,9 @@ soak: .venv/ready-dev    ## the long versions of the kill, fault and mutation te
 
 bench: .venv/ready-dev   ## each budget beside its rival, in one run, as ratios
 	.venv/bin/python -m benchmarks
+
+conformance: .venv/ready-dev  ## compare decisions with upstream's recorded answers: make conformance DATA=folder
+	.venv/bin/python -m tests.conformance --data $(DATA)
 
 lint: .venv/ready-dev    ## lint, layout, types and layers only
 	./scripts/lint
