@@ -14,6 +14,7 @@ import click
 from allotment.cli.rules import RULES
 from allotment.cli.shared import finding_line, output_option, repository_identity, world_options
 from allotment.cli.words import counted
+from allotment.cli.world import ChosenWorld, chosen_world, which_world
 from allotment.errors import (
     EXIT_FINE,
     EXIT_REFUSED,
@@ -52,6 +53,7 @@ class Checked:
 @click.command(short_help="Check pipelines, campaigns and the platform's file, offline.")
 @click.argument("names", nargs=-1, metavar="[NAME|FILE]...")
 @world_options
+@which_world
 @output_option("text", "json")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write to this file instead.")
 @click.option("--strict", is_flag=True, help="Exit 1 for warnings too.")
@@ -60,6 +62,8 @@ def command(
     repository: Path,
     platform: Path | None,
     team: str | None,
+    devices: tuple[Path, ...],
+    describe: str | None,
     form: str,
     out: Path | None,
     *,
@@ -68,18 +72,27 @@ def command(
     """Check pipelines, campaigns and the platform's file: every finding at once, with its place.
 
     Without names the whole repository is checked. A campaign's pipeline is checked with it. Nothing is run,
-    nothing is fetched, and no step is imported.
+    nothing is fetched, and no step is imported. With --devices or --describe a need that nothing in that
+    world can meet is an error, with the nearest device and the value that would fit.
 
     Exits 0 when nothing is wrong (warnings are allowed, unless --strict), and 1 otherwise.
     """
-    checked = check(repository, names, platform=platform, team=team)
+    world = chosen_world(devices, describe) if devices or describe is not None else None
+    checked = check(repository, names, platform=platform, team=team, world=world)
     _write({"text": _as_text, "json": _as_json}[form](checked), out)
     failed = checked.count(Severity.ERROR) or (strict and checked.count(Severity.WARNING))
     return EXIT_REFUSED if failed else EXIT_FINE
 
 
-def check(root: Path, names: Sequence[str], *, platform: Path | None, team: str | None) -> Checked:
-    """Look at the files that the names mean, or at all of them."""
+def check(
+    root: Path,
+    names: Sequence[str],
+    *,
+    platform: Path | None,
+    team: str | None,
+    world: ChosenWorld | None = None,
+) -> Checked:
+    """Look at the files that the names mean, or at all of them, and hold their needs against a world."""
     only = selected_files(root, names) if names else None
     if only is None and not is_repository(root):
         raise UsageError(
@@ -95,16 +108,22 @@ def check(root: Path, names: Sequence[str], *, platform: Path | None, team: str 
     loaded = load_repository(
         root, found.platform, only=None if only is None else [path for path in only if path != own]
     )
-    return _checked(loaded, found, own if own_asked and found.origin != str(own) else None)
+    return _checked(loaded, found, own if own_asked and found.origin != str(own) else None, world)
 
 
-def _checked(loaded: Loaded, found: FoundPlatform, own: Path | None) -> Checked:
+def _checked(loaded: Loaded, found: FoundPlatform, own: Path | None, world: ChosenWorld | None) -> Checked:
     """Everything found, in one: files, their needs, the platform that holds, and the repository's own."""
     pipelines, campaigns = loaded.repository.pipelines, loaded.repository.campaigns
     findings = {*loaded.findings, *found.findings}
     for pipeline in pipelines.values():
         findings.update(need_findings(pipeline, found.platform.cards))
         findings.update(settings_findings(pipeline))
+        if world is not None:
+            from allotment.needs.fit_findings import fit_findings
+
+            findings.update(
+                fit_findings(pipeline, world.without_errors(), found.platform.cards, where=f"in {world.name}")
+            )
     if own is not None:
         findings.update(scan_platform(own, str(own))[1])
     platform_files = (own is not None) + Path(found.origin).is_file()

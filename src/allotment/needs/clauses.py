@@ -1,0 +1,100 @@
+"""A request taken apart into its clauses: the class, each selector, and what stands beside them.
+
+Each clause is something that a device passes or not, with words for it, so that a person can see where
+devices fall out, and what one of them is short of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from allotment.devices.claims import ExactRequest
+from allotment.devices.classes import GPU_CLASS, DeviceClass
+from allotment.devices.inventory import Listed, State
+from allotment.devices.selectors import Matcher
+from allotment.devices.slices import Device
+from allotment.needs.cards import card_words
+from allotment.needs.memory import memory_of, memory_words
+from allotment.needs.words import class_words
+from allotment.platform.need import MemoryRange
+
+ANY_MEMORY: Final = MemoryRange()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A device as the selectors see it (``driver``, ``device``), and as a person does."""
+
+    driver: str
+    device: Device
+    listed: Listed
+
+
+class Kind(StrEnum):
+    """What a clause is about."""
+
+    CLASS = "class"
+    MEMORY = "memory"
+    CARD = "card"
+    SELECT = "select"
+    TAINT = "taint"
+    POOL = "pool"
+    GIVEN = "given"
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One condition on a device. ``selectors`` must all hold; ``memory`` are the bounds that they say."""
+
+    kind: Kind
+    words: str
+    selectors: tuple[str, ...] = ()
+    memory: MemoryRange = ANY_MEMORY
+    tolerated: ExactRequest | None = None
+
+    def holds(self, candidate: Candidate, matches: Matcher) -> bool:
+        """Whether the device passes; SelectorError when it cannot be told."""
+        match self.kind:
+            case Kind.TAINT:
+                return self.tolerated is None or not _blocking(candidate.device, self.tolerated)
+            case Kind.POOL:
+                return candidate.listed.state not in {State.INCOMPLETE, State.INVALID}
+            case Kind.GIVEN:
+                return not (candidate.device.consumes_counters or candidate.device.binding_conditions)
+            case _:
+                return all(matches(each, candidate.driver, candidate.device) for each in self.selectors)
+
+
+def clauses_of(exact: ExactRequest, classes: Mapping[str, DeviceClass]) -> tuple[Clause, ...]:
+    """The clauses in the order in which devices meet them; the class comes first."""
+    return tuple(_clauses(exact, classes))
+
+
+def _clauses(exact: ExactRequest, classes: Mapping[str, DeviceClass]) -> Iterator[Clause]:
+    name = "whole NVIDIA cards" if exact.device_class == GPU_CLASS else class_words(exact.device_class)
+    known = classes.get(exact.device_class)
+    yield Clause(Kind.CLASS, f"are {name}", ("false",) if known is None else known.selectors)
+    memory, others = memory_of(exact.selectors)
+    kept = dict.fromkeys(others)
+    for selector in kept:
+        if (said := card_words(selector)) is not None:
+            yield Clause(Kind.CARD, f"are {said}", (selector,))
+    if said := memory_words(memory):
+        bounds = tuple(each for each in exact.selectors if each not in kept)
+        yield Clause(Kind.MEMORY, f"have {said} of memory", bounds, memory)
+    for selector in kept:
+        if card_words(selector) is None:
+            yield Clause(Kind.SELECT, f"pass `{selector}`", (selector,))
+    yield Clause(Kind.TAINT, "have no taint that keeps pods off", tolerated=exact)
+    yield Clause(Kind.POOL, "are in a pool that is whole")
+    yield Clause(Kind.GIVEN, "can be placed by this version, which gives none that are cut on demand")
+
+
+def _blocking(device: Device, exact: ExactRequest) -> bool:
+    return any(
+        taint.blocks and not any(toleration.covers(taint) for toleration in exact.tolerations)
+        for taint in device.taints
+    )

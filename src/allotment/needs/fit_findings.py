@@ -1,0 +1,42 @@
+"""Needs that nothing in a world can meet, as findings: the nearest device, and the value that would fit."""
+
+from __future__ import annotations
+
+from allotment.devices.world import World
+from allotment.errors import Finding
+from allotment.needs.cards import NO_KINDS, Kinds
+from allotment.needs.claim import claim_for
+from allotment.needs.cluster import for_cluster
+from allotment.needs.fit import explain
+from allotment.needs.fit_words import never_words
+from allotment.needs.limits import faults_of
+from allotment.needs.rules import NEVER_FITS
+from allotment.repository.model import Pipeline
+
+
+def fit_findings(
+    pipeline: Pipeline,
+    world: World,
+    kinds: Kinds = NO_KINDS,
+    *,
+    where: str = "here",
+    on_cluster: bool = True,
+) -> list[Finding]:
+    """An error when nothing in the world will ever do; nothing for a need that makes no claim.
+
+    ``where`` is what to call the world, such as "in the described fleet".
+    """
+    need = pipeline.gpu
+    if need is not None and any(faults_of(need, kinds)):
+        return []
+    if on_cluster:
+        need, _ = for_cluster(need)
+        if need is None:
+            return []
+    found = explain(claim_for(need, pipeline.resources, kinds), world)
+    if found.fits_ever or found.undecided:
+        return []
+    message, hint = never_words(found, where)
+    key = ("gpu",) if pipeline.gpu is not None else ("resources",)
+    memory = need is not None and need.memory is not None and "`memory:" in hint
+    return [Finding(pipeline.position(*key, *(("memory",) if memory else ())), NEVER_FITS, message, hint)]
