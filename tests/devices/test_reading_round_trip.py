@@ -137,7 +137,8 @@ specs = st.builds(
 )
 claims = st.builds(ResourceClaim, names, names, specs, st.dictionaries(names, plain, max_size=2), metadata)
 templates = st.builds(ResourceClaimTemplate, names, names, specs, metadata, metadata)
-rules = st.builds(DeviceTaintRule, names, taints, st.none() | names, st.none() | names, st.none() | names)
+rules = st.builds(DeviceTaintRule, names, taints, *[st.none() | names] * 3)
+rules |= st.builds(DeviceTaintRule, names, taints, selects=st.just(False))
 nodes = st.builds(
     Node,
     names,

@@ -183,3 +183,36 @@ def test_yaml_and_json_of_one_object_are_the_same(tmp_path: Path) -> None:
     (published,) = read("two-cards.yaml").world.slices
     (tmp_path / "x.json").write_text(json.dumps(published.to_dict()))
     assert read_files([tmp_path / "x.json"]).world.slices == (published,)
+
+
+@pytest.mark.parametrize(
+    ("selector", "tainted_devices"),
+    [("{}", 2), ("{driver: gpu.nvidia.com, device: gpu-0}", 1), ("null", 0), ("{pool: elm}", 0)],
+)
+def test_what_a_taint_rule_selects(tmp_path: Path, selector: str, tainted_devices: int) -> None:
+    (tmp_path / "rule.yaml").write_text(f"""\
+apiVersion: resource.k8s.io/v1alpha3
+kind: DeviceTaintRule
+metadata: {{name: rule}}
+spec:
+  deviceSelector: {selector}
+  taint: {{key: example.org/drained, effect: NoExecute}}
+""")
+    world = read_files([SAMPLES / "two-cards.yaml", tmp_path / "rule.yaml"]).without_errors()
+    (published,) = tainted(world.slices, world.taint_rules)
+    drained = [device for device in published.devices if any(taint.blocks for taint in device.taints)]
+    assert len(drained) == tainted_devices
+
+
+def test_a_taint_rule_that_selects_by_class_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "rule.yaml").write_text("""\
+apiVersion: resource.k8s.io/v1alpha3
+kind: DeviceTaintRule
+metadata: {name: rule}
+spec:
+  deviceSelector: {deviceClassName: gpu.nvidia.com}
+  taint: {key: example.org/drained, effect: NoExecute}
+""")
+    reading = read_files([tmp_path / "rule.yaml"])
+    assert said(reading) == ["5:20 error unknown-field"]
+    assert reading.world.taint_rules == ()

@@ -125,7 +125,7 @@ class _Pools:
 
 
 def _state(device: Device, pool: PoolState, holder: str | None) -> tuple[State, str]:
-    if holder is not None:
+    if holder is not None and not device.allow_multiple_allocations:
         return State.HELD, holder
     if pool is PoolState.INCOMPLETE:
         return State.INCOMPLETE, "its pool is being updated"
@@ -134,7 +134,8 @@ def _state(device: Device, pool: PoolState, holder: str | None) -> tuple[State, 
     blocking = [taint for taint in device.taints if taint.blocks]
     if blocking:
         return State.TAINTED, ", ".join(map(_taint_words, blocking))
-    noted = ", ".join(map(_taint_words, device.taints))
+    shared = [] if holder is None else [f"shared {holder}"]
+    noted = ", ".join((*shared, *map(_taint_words, device.taints)))
     if device.consumes_counters:
         return State.ON_DEMAND, noted
     return State.FREE, noted

@@ -27,6 +27,7 @@ from allotment.devices.versions import NESTED
 from allotment.documents.checking import Place, RefusedError
 
 _NAMESPACE: Final = "default"
+_FORMER_SELECTION: Final = ("deviceClassName", "selectors")
 _MODES: Final = {mode.value: mode for mode in AllocationMode}
 
 
@@ -79,7 +80,16 @@ def read_taint_rule(value: Any, place: Place, _version: str) -> DeviceTaintRule:
     whole = Fields(value, place)
     name, metadata = read_metadata(whole)
     spec = Fields(whole.take("spec") or {}, place / "spec")
+    selects = spec.take("deviceSelector") is not None
     selector = Fields(spec.take("deviceSelector") or {}, place / "spec" / "deviceSelector")
+    for key in _FORMER_SELECTION:
+        if selector.take(key):
+            (selector.place / key).refuse(
+                "unknown-field",
+                f"taint rules select by `{key}` no longer (Kubernetes 1.35), so that this one cannot be read",
+                "select by driver, pool and device",
+                key=True,
+            )
     taint = spec.read("taint", read_taint, required="say the taint: {key: …, effect: NoSchedule}")
     driver, pool, device = (selector.text(key) for key in ("driver", "pool", "device"))
     selector.rest()
@@ -89,7 +99,7 @@ def read_taint_rule(value: Any, place: Place, _version: str) -> DeviceTaintRule:
         fields.done()
     if taint is None:
         raise RefusedError
-    return DeviceTaintRule(name, taint, driver, pool, device, metadata)
+    return DeviceTaintRule(name, taint, driver, pool, device, selects, metadata)
 
 
 def read_node(value: Any, place: Place, _version: str) -> Node:

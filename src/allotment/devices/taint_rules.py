@@ -15,13 +15,17 @@ from allotment.devices.slices import API_VERSION, Device, ResourceSlice, Taint
 
 @dataclass(frozen=True, slots=True)
 class DeviceTaintRule:
-    """A taint, and the devices that get it: those that meet everything that is said (None: any)."""
+    """A taint, and the devices that get it: those that meet everything that is said (None: any).
+
+    A rule without a selector (``selects`` is False) taints nothing; one with an empty selector, everything.
+    """
 
     name: str
     taint: Taint
     driver: str | None = None
     pool: str | None = None
     device: str | None = None
+    selects: bool = True
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def covers(self, published: ResourceSlice, device: Device) -> bool:
@@ -31,7 +35,7 @@ class DeviceTaintRule:
             (self.pool, published.pool.name),
             (self.device, device.name),
         )
-        return all(wanted is None or wanted == name for wanted, name in pairs)
+        return self.selects and all(wanted is None or wanted == name for wanted, name in pairs)
 
     def to_dict(self) -> dict[str, Any]:
         """The rule as an API object."""
@@ -42,7 +46,7 @@ class DeviceTaintRule:
             "kind": "DeviceTaintRule",
             "metadata": {"name": self.name, **self.metadata},
             "spec": {
-                **({"deviceSelector": selector} if selector else {}),
+                **({"deviceSelector": selector} if self.selects else {}),
                 "taint": self.taint.to_dict(),
             },
         }

@@ -189,9 +189,11 @@ def _finding_lines(findings: Sequence[Finding], *, every: bool) -> Iterator[str]
 def _holder_words(world: World, held: Mapping[DeviceId, Holder]) -> dict[DeviceId, str]:
     """Who holds which device, in words: by the ledger of this machine, by the claims of a cluster."""
     words = {device: _ledger_words(holder) for device, holder in held.items()}
-    for device, claim in world.held().items():
+    for claim in world.claims:
         users = f" for {', '.join(claim.users)}" if claim.users else ""
-        words[device] = f"by claim {claim.namespace}/{claim.name}{users}"
+        told = f"by claim {claim.namespace}/{claim.name}{users}"
+        for device in claim.devices:
+            words[device] = f"{words[device]}, {told}" if device in words else told
     return words
 
 
