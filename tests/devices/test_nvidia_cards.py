@@ -6,6 +6,7 @@ import sys
 import time
 from pathlib import Path
 
+import pynvml
 import pytest
 
 from allotment.devices import nvml
@@ -172,6 +173,19 @@ def test_a_library_that_does_not_start_is_no_cards_and_one_line(code: str) -> No
     found = nvml.discover("a", nvml=FakeNvml(FakeCard(), init=code))
     assert found.slices == ()
     assert len(found.notes) == 1
+
+
+def test_the_real_library_answers_to_what_the_made_up_one_does() -> None:
+    names = [name for name in dir(FakeNvml) if name.lower().startswith("nvml")]
+    assert len(names) > 20
+    assert [name for name in names if not hasattr(pynvml, name)] == []
+    assert issubclass(pynvml.NVMLError_LibraryNotFound, pynvml.NVMLError)
+    assert pynvml.NVMLError(pynvml.NVML_ERROR_GPU_IS_LOST).value == pynvml.NVML_ERROR_GPU_IS_LOST
+
+
+def test_the_real_library_is_no_trouble_where_it_finds_nothing() -> None:
+    found = nvml.discover("a", nvml=pynvml)
+    assert found.slices or len(found.notes) == 1
 
 
 def test_the_library_is_closed_after_the_look() -> None:

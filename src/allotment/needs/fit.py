@@ -21,7 +21,7 @@ from allotment.devices.selectors import Matcher, SelectorError, evaluate
 from allotment.devices.slices import DeviceId
 from allotment.devices.taint_rules import tainted
 from allotment.devices.world import World
-from allotment.needs.clauses import Candidate, Kind, clauses_of
+from allotment.needs.clauses import Candidate, Clause, Kind, clauses_of
 from allotment.needs.nearest import Nearest, nearest_of
 from allotment.needs.oddities import oddities
 from allotment.needs.same import same_words
@@ -148,7 +148,7 @@ class _Look:
         clauses, left, on_demand = clauses_of(exact, self._classes), devices, 0
         try:
             for clause in clauses:
-                remaining = [each for each in left if clause.holds(each, self._matches)]
+                remaining = [each for each in left if _holds(clause, each, self._matches)]
                 if left and (clause.kind in _ALWAYS_SAID or len(remaining) < len(left)):
                     steps.append(Step(clause.words, len(remaining)))
                 on_demand = len(left) - len(remaining)  # after the last clause, which is about those
@@ -171,6 +171,14 @@ class _Look:
             nearest=None if together else nearest_of(exact, clauses, devices, left, self._matches),
             on_demand=on_demand,
         )
+
+
+def _holds(clause: Clause, candidate: Candidate, matches: Matcher) -> bool:
+    try:
+        return clause.holds(candidate, matches)
+    except SelectorError as error:
+        listed = candidate.listed
+        raise SelectorError(f"{error} (on {listed.id.device} of {listed.where})") from error
 
 
 _ALWAYS_SAID: Final = frozenset({Kind.CLASS, Kind.MEMORY, Kind.CARD, Kind.SELECT})

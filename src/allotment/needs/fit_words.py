@@ -93,6 +93,10 @@ def to_data(found: Explanation) -> dict[str, Any]:
 
 
 def _fits(found: Explanation) -> str:
+    faults = [each.fault for each in found.alternatives if each.fault is not None]
+    if faults:
+        room = f"{_pods(found.pods)} would start before the search meets such a device, and none after it"
+        return f"a selector fails: {faults[0]}; {room}"
     would = [each for each in found.alternatives if each.left]
     parts = "; else ".join(_would_do(each) for each in would)
     if found.fits_now:
@@ -118,7 +122,7 @@ def _why_not(each: AlternativeFit) -> str:
     if each.fault is not None:
         return each.fault
     if each.nearest is None:
-        return "there is no such device"
+        return f"there are no {each.steps[0].words} at all"
     parts = [f"the nearest is {nearest_words(each.nearest)}", suggestion_words(each.nearest)]
     return "; ".join(part for part in parts if part)
 

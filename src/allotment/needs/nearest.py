@@ -68,7 +68,7 @@ def nearest_of(
 
 
 def _failed(candidate: Candidate, clauses: Sequence[Clause], matches: Matcher) -> tuple[Clause, ...]:
-    """The clauses that the device fails; a selector of another class is not tried on it."""
+    """The clauses that the device fails; those of a request mean nothing to another driver's device."""
     failed: list[Clause] = []
     for clause in clauses:
         try:
@@ -76,13 +76,15 @@ def _failed(candidate: Candidate, clauses: Sequence[Clause], matches: Matcher) -
                 failed.append(clause)
         except SelectorError:
             failed.append(clause)
+        if failed and failed[0].kind is Kind.CLASS and candidate.driver != NVIDIA_DRIVER:
+            break
     return tuple(failed)
 
 
-def _distance(candidate: Candidate, failed: Sequence[Clause]) -> tuple[int, int]:
+def _distance(candidate: Candidate, failed: Sequence[Clause]) -> tuple[bool, int, int]:
     memory = candidate.listed.memory or 0
     short = sum(_short_of(clause.memory, memory) for clause in failed)
-    return len(failed), short if short else -memory
+    return candidate.driver != NVIDIA_DRIVER, len(failed), short if short else -memory
 
 
 def _short_of(bounds: MemoryRange, memory: int) -> int:
