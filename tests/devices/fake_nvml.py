@@ -68,6 +68,7 @@ class FakeCard:
     rows: tuple[int, int, int, int] | None = (0, 0, 0, 0)
     retirement_pending: int | None = None
     ecc: tuple[int, int] | None = (1, 1)
+    recovery: int | None = 0
     processes: Mapping[int, int | None] = field(default_factory=dict)
     refuses: Mapping[str, str] = field(default_factory=dict)
 
@@ -78,6 +79,7 @@ class FakeNvml:
     NVMLError = NVMLError
     NVML_ERROR_GPU_IS_LOST = CODES["GPU_IS_LOST"]
     NVML_ERROR_RESET_REQUIRED = CODES["RESET_REQUIRED"]
+    NVML_FI_DEV_GET_GPU_RECOVERY_ACTION = 230
 
     def __init__(
         self, *cards: FakeCard, init: str | None = None, driver: str = "580.126.09", privileged: bool = True
@@ -196,6 +198,11 @@ class FakeNvml:
 
     def nvmlDeviceGetEccMode(self, card: FakeCard) -> list[int]:
         return list(self._told(card.ecc))
+
+    def nvmlDeviceGetFieldValues(self, card: FakeCard, fields: list[int]) -> list[SimpleNamespace]:
+        assert fields == [self.NVML_FI_DEV_GET_GPU_RECOVERY_ACTION]
+        refused = 0 if card.recovery is not None else CODES["NOT_SUPPORTED"]
+        return [SimpleNamespace(nvmlReturn=refused, value=SimpleNamespace(uiVal=card.recovery or 0))]
 
     def nvmlDeviceGetComputeRunningProcesses(self, device: FakeCard | Partition) -> list[SimpleNamespace]:
         return [SimpleNamespace(pid=pid, usedGpuMemory=used) for pid, used in device.processes.items()]

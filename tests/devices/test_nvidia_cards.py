@@ -127,7 +127,10 @@ def test_a_card_with_mig_on_and_no_partitions_offers_nothing_and_says_so() -> No
         (FakeCard(rows=(0, 9, 1, 1)), (Taint("gpu.nvidia.com/row-remapping", "NoSchedule", "failed"),)),
         (FakeCard(retirement_pending=1), (Taint("gpu.nvidia.com/page-retirement", "None", "pending"),)),
         (FakeCard(ecc=(0, 1)), (Taint("gpu.nvidia.com/ecc-mode", "None", "pending"),)),
-        (FakeCard(rows=None, ecc=None), ()),
+        (FakeCard(rows=None, ecc=None, recovery=None), ()),
+        (FakeCard(recovery=1), (Taint("gpu.nvidia.com/recovery-action", "NoSchedule", "gpu-reset"),)),
+        (FakeCard(recovery=5), (Taint("gpu.nvidia.com/recovery-action", "None", "recover-imex-domain"),)),
+        (FakeCard(recovery=99), ()),
         (FakeCard(refuses={"*": "UNKNOWN"}), None),
         (
             FakeCard(refuses={"nvmlDeviceGetMemoryInfo": "GPU_IS_LOST"}),

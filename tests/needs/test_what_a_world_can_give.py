@@ -229,7 +229,7 @@ def test_a_class_that_is_not_there_is_named() -> None:
 
 def test_a_world_without_cards_says_so() -> None:
     here = machine(Device("cpu-0", {"cpuID": 0}), driver="cpu.allotment")
-    assert sentence(looked(here, needing(8))) == "nothing here will ever do: there are no devices at all"
+    assert sentence(looked(here, needing(8))) == "nothing here will ever do: there are no cards at all"
     assert looked(here, Need(cpu=1)).pods == 1
 
 

@@ -107,13 +107,14 @@ def explain(
     """What of the world the claim can have while ``taken`` is in use, and why not the rest."""
     held = frozenset(taken) | world.held().keys()
     look = _Look(claim, world, held, matches)
+    pods = _pods(claim, world, held, matches)
     return Explanation(
         claim=describe(claim),
         alternatives=tuple(
             look.alternative(request, sub) for request in claim.requests for sub in request.alternatives
         ),
-        pods=_pods(claim, world, held, matches),
-        pods_ever=_pods(claim, world, _NOBODY, matches),
+        pods=pods,
+        pods_ever=_pods(claim, world, _NOBODY, matches) if held else pods,
         notes=tuple(oddities(world, look.candidates)),
     )
 

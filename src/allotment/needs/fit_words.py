@@ -122,7 +122,7 @@ def _why_not(each: AlternativeFit) -> str:
     if each.fault is not None:
         return each.fault
     if each.nearest is None:
-        return f"there are no {each.steps[0].words} at all"
+        return f"there are no {'processors' if each.steps[0].words == 'processors' else 'cards'} at all"
     parts = [f"the nearest is {nearest_words(each.nearest)}", suggestion_words(each.nearest)]
     return "; ".join(part for part in parts if part)
 
