@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from allotment.devices.found import slices_of
@@ -9,6 +11,7 @@ from allotment.devices.slices import Device, DeviceId
 from allotment.devices.world import World
 from allotment.running.engine.visible import card_variables, visible_cards
 from allotment.running.engine.worker import worker_environment
+from tests.running.engine.harness import Repository
 
 NVIDIA, AMD, INTEL, CPU = "gpu.nvidia.com", "gpu.amd.com", "gpu.intel.com", "cpu.allotment"
 BUS = "resource.kubernetes.io/pciBusID"
@@ -79,3 +82,17 @@ def test_nothing_of_a_pipeline_shows_it_another_card() -> None:
         "x",
         "2",
     )
+
+
+def test_a_worker_on_processors_is_started_with_no_card_in_sight(tmp_path: Path) -> None:
+    repository = Repository(tmp_path, volumes=1, pages=1).write()
+    (tmp_path / "tallying.py").write_text(
+        "import os\n"
+        "def create(settings, context):\n"
+        "    seen = {key: os.environ.get(key) for key in ('CUDA_VISIBLE_DEVICES', 'ROCR_VISIBLE_DEVICES')}\n"
+        "    return lambda page, earlier: {'txt': repr(seen).encode()}\n"
+    )
+    ended = repository.allot("run", "c")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    (output,) = (tmp_path / "results").rglob("pages/*.txt")
+    assert output.read_text() == "{'CUDA_VISIBLE_DEVICES': '', 'ROCR_VISIBLE_DEVICES': ''}"
