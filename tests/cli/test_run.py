@@ -75,14 +75,16 @@ def test_a_campaign_whose_first_volumes_all_fail_alike_is_stopped(tmp_path: Path
     assert view["state"] == "stopped"
 
 
-def test_a_need_that_this_machine_never_meets_is_said_at_once(tmp_path: Path) -> None:
+def test_a_need_that_this_machine_never_meets_is_refused_before_anything_starts(tmp_path: Path) -> None:
     repository = Repository(tmp_path, volumes=1, pages=1).write()
     (tmp_path / "pipelines" / "tally.yaml").write_text(
         "gpu: {memory: 4000Gi}\nsteps:\n  - step: tallying:create\n"
     )
     ended = repository.allot("run", "c")
     assert ended.returncode == 1
-    assert "cannot run on this machine" in ended.stdout
+    assert "pipelines/tally.yaml:1:" in ended.stderr
+    assert "never-fits: nothing on this machine will ever do" in ended.stderr
+    assert not (tmp_path / "results").exists()
 
 
 def test_a_fallback_is_taken_when_there_is_no_such_card(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from allotment.scheduling.local import (
     WaitReason,
     decide,
 )
-from tests.devices.worlds import NODE, first_of, one, pool, world
+from tests.devices.worlds import first_of, one, pool, world
 
 GI = 1 << 30
 CPUS = world(pool("cpu", ["c0", "c1", "c2"]), pool("gpu", ["g0"]), memory=16 * GI)
@@ -47,7 +47,7 @@ def state(
     free_memory: int | None = None,
 ) -> LocalState:
     held = frozenset(DeviceId("gpu" if name[0] == "g" else "cpu", "p", name) for name in taken)
-    return LocalState(campaigns, here, NODE, held, free_memory)
+    return LocalState(campaigns, here, held, free_memory)
 
 
 def shown(given: LocalState, ties: Ties = Ties.NAME) -> list[str]:

@@ -71,7 +71,6 @@ def states(draw: st.DrawFn) -> LocalState:
     return LocalState(
         campaigns=tuple(draw(queues(name)) for name in names),
         world=here,
-        node=NODE,
         taken=frozenset(taken),
         free_memory=draw(st.none() | st.integers(0, MEMORY)),
     )
@@ -165,14 +164,14 @@ def test_what_goes_first_is_decided_as_if_the_rest_were_not_there(state: LocalSt
     starts, _ = split(state)
     for count in range(len(order)):
         front = {queue.name for queue in order[:count]}
-        alone = LocalState(tuple(order[:count]), state.world, NODE, state.taken, state.free_memory)
+        alone = LocalState(tuple(order[:count]), state.world, state.taken, state.free_memory)
         assert split(alone)[0] == [start for start in starts if start.campaign in front]
 
 
 @given(states())
 def test_a_campaign_that_can_never_fit_changes_nothing_for_the_others(state: LocalState) -> None:
     hopeless = CampaignQueue("hopeless", 100, 0, Span(1, 5), 0, range(5), one("gpu", 20))
-    with_it = LocalState((*state.campaigns, hopeless), state.world, NODE, state.taken, state.free_memory)
+    with_it = LocalState((*state.campaigns, hopeless), state.world, state.taken, state.free_memory)
     assert split(with_it)[0] == split(state)[0]
 
 
@@ -185,5 +184,5 @@ def test_the_same_state_gets_the_same_decisions(state: LocalState, ties: Ties) -
 def test_by_name_the_order_of_the_list_does_not_matter(state: LocalState, random: object) -> None:
     campaigns = list(state.campaigns)
     random.shuffle(campaigns)  # type: ignore[attr-defined]
-    shuffled = LocalState(tuple(campaigns), state.world, NODE, state.taken, state.free_memory)
+    shuffled = LocalState(tuple(campaigns), state.world, state.taken, state.free_memory)
     assert decide(shuffled, LocalMemory(), NOW) == decide(state, LocalMemory(), NOW)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from allotment.cli.shared import safe
-from allotment.cli.words import clock, counted, rate, span
+from allotment.cli.words import clock, counted, device_words, rate, span
 from allotment.events.event import Event
 from allotment.events.model import CampaignView, VolumeState
 from allotment.running.engine.engine import Engine, Snapshot
@@ -31,7 +31,7 @@ def _page_count(event: Event) -> str:
 
 
 def _started(event: Event) -> str:
-    devices = ", ".join(str(device).rpartition("/")[2] for device in event.data.get("devices", ()))
+    devices = ", ".join(device_words(str(device)) for device in event.data.get("devices", ()))
     total, done = event.data.get("pages_total"), event.data.get("pages_done", 0)
     already = f", {done} done already" if done else ""
     pages = f": {counted(int(total), 'page')}{already}" if total is not None else ""
@@ -241,7 +241,7 @@ def _device_table(shown: Snapshot) -> RenderableType:
         current = next((volume for volume in volumes if volume.state is VolumeState.RUNNING), None)
         page = f"{current.pages_done + current.pages_failed}/{current.pages_total or '?'}" if current else "…"
         table.add_row(
-            ", ".join(device.device for device in worker.allocation.ids),
+            ", ".join(device_words(str(device)) for device in worker.allocation.ids),
             f"{worker.campaign}/{current.id if current else worker.volumes[0]}",
             page,
             span(shown.now - current.started) if current and current.started else "starting",

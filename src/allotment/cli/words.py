@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 from datetime import UTC, datetime
+
+from allotment.devices.nodes import node_name
 
 
 def counted(number: int, word: str) -> str:
@@ -30,6 +33,13 @@ def clock(moment: float, now: float) -> str:
     """A Unix time as local clock time, with the date when it is not today."""
     then, today = local(moment), local(now)
     return f"{then:%H:%M:%S}" if then.date() == today.date() else f"{then:%Y-%m-%d %H:%M}"
+
+
+def device_words(device: str) -> str:
+    """A device as it is short to say: without its driver, and without its pool where that is this machine."""
+    _, _, rest = device.partition("/")
+    pool, _, name = rest.rpartition("/")
+    return name if pool == node_name(socket.gethostname()) else f"{pool}/{name}"
 
 
 def local(moment: float) -> datetime:

@@ -15,8 +15,8 @@ from enum import StrEnum
 from itertools import islice
 from typing import Protocol
 
-from allotment.devices.allocator import Allocator
 from allotment.devices.claims import Allocation, ClaimSpec
+from allotment.devices.fleet import Fleet
 from allotment.devices.funnel import NoFit
 from allotment.devices.slices import DeviceId
 from allotment.devices.world import World
@@ -74,7 +74,6 @@ class LocalState:
 
     campaigns: tuple[CampaignQueue, ...]
     world: World
-    node: str
     taken: frozenset[DeviceId] = frozenset()
     free_memory: int | None = None
 
@@ -153,10 +152,9 @@ class _Desk:
     """Devices and memory while they are given out, one campaign after the other."""
 
     def __init__(self, state: LocalState) -> None:
-        self._allocator = Allocator(state.world, state.node)
+        self._fleet = Fleet(state.world, taken=state.taken)
         self._total_memory = None if state.free_memory is None else state.world.memory_bytes
         self._free_memory = state.free_memory
-        self._held = set(state.taken)
         self._refused: dict[ClaimSpec, NoFit] = {}  # devices only become fewer: what did not fit does not fit
 
     def fill(self, queue: CampaignQueue) -> Iterator[Start]:
@@ -165,17 +163,18 @@ class _Desk:
         for place, index in enumerate(islice(queue.ready, room), start=1):
             if self._memory_missing(queue):
                 return
-            answer = self._allocate(queue.claim)
+            answer = self._place(queue.claim)
             if isinstance(answer, NoFit):
                 return
-            self._held.update(answer.ids)
             if self._free_memory is not None:
                 self._free_memory -= queue.memory_bytes
             yield Start(queue.name, index, answer, _why_started(queue, place, answer))
 
     def why_no_more(self, queue: CampaignQueue, started: int) -> tuple[WaitReason, str]:
         """What keeps the campaign's next index from starting, and in words."""
-        answer = self._allocate(queue.claim)
+        answer = self._place(queue.claim)
+        if isinstance(answer, Allocation):
+            self._fleet.give_back(answer.ids)
         if isinstance(answer, NoFit) and not answer.waiting:
             return WaitReason.NEVER, str(answer)
         if self._total_memory is not None and queue.memory_bytes > self._total_memory:
@@ -194,14 +193,15 @@ class _Desk:
     def _memory_missing(self, queue: CampaignQueue) -> bool:
         return self._free_memory is not None and queue.memory_bytes > max(0, self._free_memory)
 
-    def _allocate(self, claim: ClaimSpec) -> Allocation | NoFit:
+    def _place(self, claim: ClaimSpec) -> Allocation | NoFit:
         known = self._refused.get(claim)
         if known is not None:
             return known
-        answer = self._allocator.allocate(claim, self._held)
+        answer = self._fleet.place(claim)
         if isinstance(answer, NoFit):
             self._refused[claim] = answer
-        return answer
+            return answer
+        return answer.allocation
 
 
 def _why_started(queue: CampaignQueue, place: int, allocation: Allocation) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -13,12 +14,22 @@ from allotment.cli.opened import Opened, open_repository, show_warnings
 from allotment.cli.shared import safe, world_options
 from allotment.cli.watching import LivePicture, PlainLines
 from allotment.cli.words import counted
+from allotment.cli.world import ChosenWorld, chosen_world, which_world
 from allotment.devices.ledger import Ledger
 from allotment.devices.machine import this_machine
-from allotment.errors import EXIT_FINE, EXIT_INTERRUPTED, EXIT_REFUSED, Severity, UsageError
+from allotment.errors import (
+    EXIT_FINE,
+    EXIT_INTERRUPTED,
+    EXIT_REFUSED,
+    FindingsError,
+    Severity,
+    UsageError,
+)
+from allotment.needs.fit_findings import fit_findings
 from allotment.platform.find import find_platform
 from allotment.repository import load_repository
 from allotment.running.engine.campaign_run import CampaignRun, Halt
+from allotment.running.engine.pretend import pretended_ledger, pretended_world
 from allotment.running.engine.requests import Settings
 from allotment.running.engine.session import Session, run_works
 from allotment.running.engine.work import works_for
@@ -29,9 +40,22 @@ MOST_FAILURES_SHOWN = 20
 @click.command(name="run")
 @click.argument("campaigns", nargs=-1, metavar="CAMPAIGN...")
 @click.option("--plain", is_flag=True, help="Plain lines, on a terminal too.")
+@click.option(
+    "--pretend",
+    is_flag=True,
+    help="Give workers the devices of --devices or --describe, in name only; the steps run here.",
+)
 @world_options
+@which_world
 def command(
-    campaigns: tuple[str, ...], plain: bool, repository: Path, platform: Path | None, team: str | None
+    campaigns: tuple[str, ...],
+    plain: bool,
+    pretend: bool,
+    repository: Path,
+    platform: Path | None,
+    team: str | None,
+    devices: tuple[Path, ...],
+    describe: str | None,
 ) -> int:
     """Run campaigns on this machine, until each is finished.
 
@@ -51,19 +75,56 @@ def command(
             remedy="name a platform's file that says `engine: local` with --platform",
         )
     works = works_for(opened.repository, opened.platform, opened.team, names)
+    chosen = _world(devices, describe, pretend=pretend)
+    _refuse_what_never_fits(opened, names, chosen)
     session = Session(
         bucket=opened.platform.bucket,
         base=opened.base,
-        world=this_machine(),
-        ledger=Ledger(),
+        world=chosen.world,
+        ledger=Ledger(pretended_ledger(chosen.world, os.environ)) if pretend else Ledger(),
         environment=dict(os.environ),
         reread=_rereader(opened, platform),
+        pretend=pretend,
     )
     with _watcher(plain=plain) as watcher:
         runs = run_works(works, session, watcher)
     for run in runs:
         _summarize(run)
     return _exit_code(runs)
+
+
+def _world(devices: tuple[Path, ...], describe: str | None, *, pretend: bool) -> ChosenWorld:
+    """The world to run on: this machine, or with ``--pretend`` one that is not here."""
+    chosen = chosen_world(devices, describe)
+    if chosen.is_here == pretend:
+        raise UsageError(
+            "--pretend needs a world" if pretend else f"{chosen.name} is not this machine",
+            remedy='name one: --pretend --describe "2 x H100-SXM"'
+            if pretend
+            else "add --pretend to give workers its devices in name only",
+        )
+    if pretend:
+        return replace(chosen, world=pretended_world(chosen.without_errors(), this_machine()))
+    return chosen
+
+
+def _refuse_what_never_fits(opened: Opened, names: tuple[str, ...], chosen: ChosenWorld) -> None:
+    """Raise FindingsError for needs that nothing here can meet, with the nearest device."""
+    where = "on this machine" if chosen.is_here else f"in {chosen.name}"
+    pipelines = {opened.repository.campaigns[name].pipeline for name in names}
+    findings = [
+        finding
+        for pipeline in sorted(pipelines)
+        for finding in fit_findings(
+            opened.repository.pipelines[pipeline],
+            chosen.world,
+            opened.platform.cards,
+            where=where,
+            on_cluster=False,
+        )
+    ]
+    if findings:
+        raise FindingsError(findings)
 
 
 def _watcher(*, plain: bool) -> LivePicture | PlainLines:

@@ -16,7 +16,7 @@ from allotment.buckets.opening import bucket_folder
 from allotment.cli.opened import Opened, open_repository
 from allotment.cli.shared import output_option, safe, world_options
 from allotment.cli.watching import progress
-from allotment.cli.words import counted, span
+from allotment.cli.words import counted, device_words, span
 from allotment.events.model import CampaignState, CampaignView, VolumeState, VolumeView
 from allotment.running.engine.control import living_engines, state_folder
 from allotment.running.engine.overview import overview
@@ -103,9 +103,7 @@ def _volume_line(volume: VolumeView, now: float) -> str:
     parts += [pages] if volume.pages_done or volume.pages_total else []
     parts += [f"{volume.pages_failed} failed"] if volume.pages_failed else []
     if volume.state is VolumeState.RUNNING:
-        parts += (
-            [f"on {', '.join(name.rpartition('/')[2] for name in volume.devices)}"] if volume.devices else []
-        )
+        parts += [f"on {', '.join(map(device_words, volume.devices))}"] if volume.devices else []
         parts += [f"for {span(now - volume.started)}"] if volume.started else []
     message = safe(volume.message) if volume.message and volume.state in WORTH_SHOWING[1:] else ""
     return " ".join(parts) + (f": {message}" if message else "")

@@ -67,7 +67,6 @@ class Filler:
             state = LocalState(
                 campaigns=tuple(run.queue(ready[run.work.campaign]) for run in runs),
                 world=self.world,
-                node=self.world.node,
                 taken=frozenset(view.taken()),
                 free_memory=self._free_memory(view),
             )

@@ -48,6 +48,7 @@ class Session:
     ledger: Ledger
     environment: Mapping[str, str]
     reread: Callable[[str], Settings | None]
+    pretend: bool = False
 
 
 def run_works(works: Sequence[Work], session: Session, watcher: Watcher) -> tuple[CampaignRun, ...]:
@@ -84,8 +85,8 @@ def run_works(works: Sequence[Work], session: Session, watcher: Watcher) -> tupl
             starter=Starter(
                 folder=registration.folder,
                 bucket=folder,
-                processors=processors_of(session.world),
-                cards=visible_cards(session.world),
+                processors={} if session.pretend else processors_of(session.world),
+                cards={} if session.pretend else visible_cards(session.world),
                 environment=session.environment,
             ),
             logs={
