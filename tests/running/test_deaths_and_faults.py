@@ -110,7 +110,7 @@ def test_a_bucket_that_misbehaves_delays_and_never_spoils(seed: int, chance: flo
     for life in itertools.count():
         faults = [*FAULTS, Fault.DIES, Fault.DIES_AFTER] if killed else FAULTS
         plan = seeded(seed + life, chance=chance if life < 40 else 0.0, faults=faults)
-        code = live(world, FaultyBucket(world.bucket, plan))
+        code = live(world, FaultyBucket(world.bucket, plan, slow=lambda _key: world.pass_time(25.0)))
         deaths += code is None
         assert code in {0, 1, None}
         if code == 0:

@@ -248,11 +248,12 @@ def test_a_killed_worker_is_followed_at_once(repository: Repository) -> None:
 
 
 def test_the_killed_working_process_is_a_reclaim_and_no_failure(repository: Repository) -> None:
-    started = repository.start(repository.assignment("steps:sleep", limits={"retries": 0}))
+    started = repository.start(repository.assignment("steps:sleep", limits={"retries": 0}), events=True)
     started.until_told("second")
     lease = json.loads(repository.objects()["v1/leases/1.json"])
     os.kill(lease["holder"]["pid"], signal.SIGKILL)
     assert started.wait() == 1
+    assert started.events()[-1].kind == "volume.reclaimed"
     assert repository.run("steps:copy", limits={"retries": 0})[0] == 0
 
 

@@ -93,6 +93,10 @@ class World:
         """Let a volume have so many pages."""
         self.files[volume] = [(f"p{n}.txt", f"{volume} page {n}".encode()) for n in range(1, pages + 1)]
 
+    def pass_time(self, seconds: float) -> None:
+        """Let the clock go on."""
+        self.now += seconds
+
     def limited(self, **limits: Any) -> None:
         """Change limits."""
         self.assignment = replace(self.assignment, limits=replace(self.assignment.limits, **limits))

@@ -27,9 +27,6 @@ from allotment.running.processes import adopt_orphans, die_with_parent
 from allotment.running.supervisor import SIGNALS, Death, Watch, WorkerEnd, clean_up
 from allotment.running.working import begin_process
 
-UNCLOSED = frozenset({None, Death.GRACE_OVER, Death.KILLED})
-"""Ends that write nothing: the worker has written its own, or a start without an end is what is meant."""
-
 
 class _Arguments(argparse.ArgumentParser):
     """A parser whose complaints end the process as a wrong call does here."""
@@ -134,12 +131,13 @@ def _inherited() -> set[int]:
 
 
 def _close(assignment: Assignment, board: Board, end: WorkerEnd) -> int:
-    """Write the end of an attempt that the working process could not end itself."""
+    """Write the end of an attempt that the working process could not end itself, if there is time."""
     about = board.volume
-    if about is None or end.death is None or end.death in UNCLOSED:
+    if about is None or end.death in {None, Death.GRACE_OVER}:
         return end.code
     from allotment.running.aftermath import close_attempt
 
+    assert end.death is not None  # noqa: S101 - said above
     return close_attempt(assignment, about, end.death, end.how, board.page)
 
 

@@ -7,6 +7,7 @@ the last one leaves out. Runs in the supervisor when nothing else is left to do.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -32,18 +33,17 @@ def close_attempt(
     assignment: Assignment, about: Mapping[str, Any], death: Death, how: str, page: int | None
 ) -> int:
     """Write how the attempt under way ended, and say so; returns the exit code."""
-    why = _why(assignment, death, how, page)
-    last = bool(about["last"])
+    keys = RecipeKeys(assignment.team, assignment.pipeline, assignment.recipe).volume(str(about["volume"]))
+    if death is Death.KILLED:
+        _tell(assignment, about, "volume.reclaimed", "its worker was killed")
+        _write(assignment, keys, about, None, None)
+        return EXIT_FAILED
+    why, last = _why(assignment, death, how, page), bool(about["last"])
     if last:
         why = VolumeFailedError(why.reason, f"{why.message}; this was the last attempt that is allowed")
-    keys = RecipeKeys(assignment.team, assignment.pipeline, assignment.recipe).volume(str(about["volume"]))
-    try:
-        _write(assignment, keys, about, why, page)
-    except (AllotmentError, VolumeFailedError) as error:
-        print(f"how the attempt ended could not be written: {error}", flush=True)  # noqa: T201 - it is the log
-    print(f"volume {keys.volume} failed{'' if last else ' for now'}: {why.message}", flush=True)  # noqa: T201
-    if assignment.worker.events_fd is not None:
-        _emit(assignment, about, why, permanent=last)
+    kind = "volume.failed" if last else "volume.retrying"
+    _tell(assignment, about, kind, why.message, reason=why.reason)
+    _write(assignment, keys, about, why, page)
     several = any(len(pack) > 1 for pack in assignment.indexes)
     return EXIT_PERMANENT if last and not several else EXIT_FAILED
 
@@ -52,23 +52,28 @@ def _write(
     assignment: Assignment,
     keys: VolumeKeys,
     about: Mapping[str, Any],
-    why: VolumeFailedError,
+    why: VolumeFailedError | None,
     page: int | None,
 ) -> None:
-    bucket = PatientBucket(
-        open_bucket(assignment.bucket, Path(assignment.root)), sleep=time.sleep, patience=PATIENCE
-    )
-    end_attempt(
-        bucket,
-        keys,
-        int(about["attempt"]),
-        Ended.PERMANENT if about["last"] else Ended.FAILED,
-        reason=why.reason,
-        message=why.message,
-        stuck=None if page is None else page_name(page),
-        measured={"at": time.time(), "attempt": about["attempt"], "started": about["at"]},
-    )
-    release_of(bucket, keys, str(about["holder"]), clock=time.time)
+    """Write the end, if it was a failure, and let go of the volume."""
+    try:
+        bucket = PatientBucket(
+            open_bucket(assignment.bucket, Path(assignment.root)), sleep=time.sleep, patience=PATIENCE
+        )
+        if why is not None:
+            end_attempt(
+                bucket,
+                keys,
+                int(about["attempt"]),
+                Ended.PERMANENT if about["last"] else Ended.FAILED,
+                reason=why.reason,
+                message=why.message,
+                stuck=None if page is None else page_name(page),
+                measured={"at": time.time(), "attempt": about["attempt"], "started": about["at"]},
+            )
+        release_of(bucket, keys, str(about["holder"]), clock=time.time)
+    except (AllotmentError, VolumeFailedError) as error:
+        _print(f"how the attempt ended could not be written: {error}")
 
 
 def _why(assignment: Assignment, death: Death, how: str, page: int | None) -> VolumeFailedError:
@@ -83,19 +88,18 @@ def _why(assignment: Assignment, death: Death, how: str, page: int | None) -> Vo
     return VolumeFailedError(str(death), words[death])
 
 
-def _emit(
-    assignment: Assignment, about: Mapping[str, Any], why: VolumeFailedError, *, permanent: bool
-) -> None:
-    data = {"reason": why.reason, "message": why.message, "attempt": about["attempt"]}
-    event = Event(
-        "volume.failed" if permanent else "volume.retrying",
-        time.time(),
-        assignment.team,
-        assignment.campaign,
-        str(about["volume"]),
-        None,
-        data,
-    )
-    sink = PipeSink(assignment.worker.events_fd or 0)
+def _tell(assignment: Assignment, about: Mapping[str, Any], kind: str, message: str, **data: Any) -> None:
+    """Say how it ended, in the log and to the engine."""
+    _print(f"volume {about['volume']}: {message}")
+    if assignment.worker.events_fd is None:
+        return
+    told = {"message": message, "attempt": about["attempt"], **data}
+    sink = PipeSink(assignment.worker.events_fd)
     sink.break_line()
-    sink.emit(event)
+    sink.emit(
+        Event(kind, time.time(), assignment.team, assignment.campaign, str(about["volume"]), None, told)
+    )
+
+
+def _print(message: str) -> None:
+    print(f"{time.strftime('%Y-%m-%d %H:%M:%S')} error {message}", file=sys.stderr, flush=True)  # noqa: T201

@@ -98,7 +98,7 @@ def _work(
 ) -> int:
     root = Path(assignment.root)
     os.chdir(root)
-    sys.path.insert(0, str(root))
+    sys.path.append(str(root))
     bucket = open_bucket(assignment.bucket, root)
     worker, limits = assignment.worker, assignment.limits
     holder = this_process(secrets.token_hex(8))
