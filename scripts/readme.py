@@ -59,9 +59,11 @@ def main() -> int:
     for fault in wrong:
         print(f"README: {fault}", file=sys.stderr)
     with tempfile.TemporaryDirectory() as folder:
+        clone = Path(folder) / "allotment"
+        clone.mkdir()
         binaries = Path(sys.executable).parent
         script = "\n".join([f'PATH="{binaries}:$PATH"', "set -eux", *to_run])
-        ended = subprocess.run(["sh", "-c", script], cwd=folder, check=False)
+        ended = subprocess.run(["sh", "-c", script], cwd=clone, check=False)
     count = sum(len(lines) for _, lines in parts)
     print(f"README: {count} commands, {len(to_run)} of them run, {len(wrong)} wrong")
     return 1 if wrong or ended.returncode else 0

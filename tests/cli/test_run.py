@@ -34,6 +34,7 @@ def test_a_campaign_runs_to_its_end_and_a_second_run_does_nothing(tmp_path: Path
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "results").rglob("pages/*")}
     second = repository.allot("run", "c")
     assert second.returncode == 0
+    assert "nothing left to do, 2 volumes complete" in second.stdout
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "results").rglob("pages/*")} == before
     assert repository.repeated() == 0
 
@@ -93,6 +94,56 @@ def test_a_fallback_is_taken_when_there_is_no_such_card(tmp_path: Path) -> None:
         "gpu: {memory: 4000Gi, fallback: [{cpu: 1}]}\nsteps:\n  - step: tallying:create\n"
     )
     assert repository.allot("run", "c").returncode == 0
+
+
+def test_whoever_changes_the_scans_of_a_complete_volume_hears_of_it(tmp_path: Path) -> None:
+    repository = Repository(tmp_path, volumes=2, pages=2).write()
+    assert repository.allot("run", "c").returncode == 0
+    (tmp_path / "scans" / "v0" / "p000.txt").write_text("other words, and more of them")
+    (tmp_path / "scans" / "v0" / "p009.txt").write_text("one more page")
+    again = repository.allot("run", "c")
+    assert again.returncode == 0
+    assert "c/v0 warning: its folder scans/v0 has other files now" in again.stdout
+    assert "(1 new, 1 changed)" in again.stdout
+    assert "c/v1 warning" not in again.stdout
+    assert "1 new, 1 changed" in repository.allot("results", "c").stdout
+
+
+def test_another_folder_under_the_name_of_a_complete_volume_is_noticed(tmp_path: Path) -> None:
+    repository = Repository(tmp_path, volumes=2, pages=2).write()
+    assert repository.allot("run", "c").returncode == 0
+    (tmp_path / "campaigns" / "d.yaml").write_text(
+        "pipeline: tally\nvolumes:\n  - {id: v0, folder: scans/v1}\n"
+    )
+    (tmp_path / "scans" / "v1" / "p001.txt").write_text("words that differ")
+    assert "d/v0 warning: its folder scans/v1 has other files" in repository.allot("run", "d").stdout
+
+
+def test_pages_that_cannot_be_read_are_told_of_ever_after(tmp_path: Path) -> None:
+    repository = Repository(tmp_path, volumes=1, pages=3).write()
+    (tmp_path / "tallying.py").write_text(
+        "from allotment.running.steps import PageRefused\n"
+        "def create(settings, context):\n"
+        "    def step(page, earlier):\n"
+        "        if page.number == 2:\n"
+        "            raise PageRefused('it is torn')\n"
+        "        return {'txt': page.data}\n"
+        "    return step\n"
+    )
+    first = repository.allot("run", "c")
+    assert first.returncode == 0
+    for said in (first.stdout, repository.allot("run", "c").stdout, repository.allot("status", "c").stdout):
+        assert "1 page could not be read" in said
+    shown = repository.allot("results", "c").stdout
+    assert "could not be read: 0002 (p001.txt): it is torn" in shown
+    assert "of each page: tallying.txt" in shown
+
+
+def test_below_a_repository_it_is_said_where_the_repository_is(tmp_path: Path) -> None:
+    Repository(tmp_path, volumes=1, pages=1).write()
+    ended = Repository(tmp_path / "scans").allot("status")
+    assert ended.returncode == 2
+    assert "add -C .." in ended.stderr
 
 
 def test_stop_ends_a_run_after_the_page_in_flight_and_the_next_run_goes_on(tmp_path: Path) -> None:

@@ -28,14 +28,14 @@ from allotment.errors import (
 COMMANDS = {
     "init": "Write a repository that runs as it stands.",
     "check": "Check pipelines, campaigns and the platform's file, offline.",
-    "devices": "Say which devices there are, and which are free.",
-    "claim": "Print a pipeline's claim, and say which devices would do.",
     "run": "Run campaigns on this machine.",
     "stop": "End campaigns that run on this machine, after the page in flight.",
     "status": "Say how campaigns stand.",
     "logs": "Show what the workers of a volume wrote.",
     "results": "Say where a campaign's results are, or print its text.",
     "retry": "Let failed volumes be tried again by the next run.",
+    "devices": "Say which devices there are, and which are free.",
+    "claim": "Print a pipeline's claim, and say which devices would do.",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,6 +100,14 @@ def _located(root: Path, campaigns: Sequence[str]) -> tuple[Path, tuple[str, ...
         raise UsageError(
             "this folder is no repository of campaigns: it has no folder `campaigns/`",
             where=str(located.resolve()),
-            remedy="go to one, name one with -C, or write one with `allot init DIR`",
+            remedy=_nearby(located.resolve()),
         )
     return located, tuple(dict.fromkeys(names))
+
+
+def _nearby(folder: Path) -> str:
+    """What to do in a folder that is no repository: one above it may be."""
+    for above in folder.parents:
+        if (above / CAMPAIGNS).is_dir() and (above / "pipelines").is_dir():
+            return f"the repository is {above}: go there, or add -C {shlex.quote(os.path.relpath(above))}"
+    return "go to one, name one with -C, or write one with `allot init DIR`"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import unicodedata
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from typing import Any
 
 import click
 
-from allotment.errors import AllotmentError, Finding, FindingsError
+from allotment.errors import Finding, FindingsError
 
 Command = Callable[..., Any]
 
@@ -106,8 +107,7 @@ def repository_identity(root: Path) -> tuple[str, ...]:
     return (folder, remote) if remote else (folder,)
 
 
-def existing(path: Path, what: str) -> Path:
-    """The path, or a clear refusal when nothing is there."""
-    if path.exists():
-        return path
-    raise AllotmentError(f"there is no {what} at {path}", exit_code=2)
+def called(command: str, root: Path) -> str:
+    """How to call a command from here for a repository that may lie elsewhere: ``allot status -C DIR``."""
+    elsewhere = root.resolve() != Path.cwd().resolve()
+    return f"allot {command}" + (f" -C {shlex.quote(str(root))}" if elsewhere else "")

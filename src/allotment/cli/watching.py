@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TextIO
 from allotment.cli.shared import safe
 from allotment.cli.words import clock, counted, device_words, rate, span
 from allotment.events.event import Event
-from allotment.events.model import CampaignView, VolumeState
+from allotment.events.model import CampaignState, CampaignView, VolumeState
 from allotment.running.engine.engine import Engine, Snapshot
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 PROGRESS_SECONDS = 10.0
 PICTURE_SECONDS = 0.25
 MOST_WORKERS_SHOWN = 24
-ENDING = "ending after the pages in flight; once more ends at once"
-CAMPAIGN_NUMBERS = {"volumes": 7, "pages": 5, "failed": 6, "rate": 15, "expected end": 12}
+ENDING = "the pages in hand are finished first; once more ends at once"
+CAMPAIGN_NUMBERS = {"volumes": 7, "pages": 9, "failed": 6, "rate": 15, "expected end": 12}
 
 
 def _page_count(event: Event) -> str:
@@ -52,7 +52,7 @@ def _said(verb: str) -> Callable[[Event], str]:
 
 
 NOTICES: Mapping[str, Callable[[Event], str]] = {
-    "campaign.started": lambda event: f"started: {counted(int(event.data.get('volumes', 0)), 'volume')}",
+    "campaign.started": lambda event: f"begins: {counted(int(event.data.get('volumes', 0)), 'volume')}",
     "campaign.finished": lambda event: (
         f"finished: {counted(int(event.data.get('complete', 0)), 'volume')} complete"
         + (f", {event.data['failed']} failed" if event.data.get("failed") else "")
@@ -63,7 +63,7 @@ NOTICES: Mapping[str, Callable[[Event], str]] = {
     "volume.completed": _completed,
     "volume.failed": _said("failed"),
     "volume.retrying": _said("will be tried again"),
-    "volume.reclaimed": _said("reclaimed; it goes on where it was"),
+    "volume.reclaimed": _said("was interrupted and goes on where it was"),
     "volume.held": _said("waits, another engine has it"),
     "page.failed": _said("page failed"),
     "warning": _said("warning"),
@@ -82,16 +82,25 @@ def notice(event: Event) -> str | None:
 def progress(view: CampaignView, now: float) -> str:
     """How a campaign stands, as one line."""
     total = view.volumes_total or len(view.volumes)
-    parts = [
-        f"{view.number(VolumeState.COMPLETE):,} of {counted(total, 'volume')}",
-        counted(view.pages_done, "page"),
-    ]
     running, failed = view.number(VolumeState.RUNNING), view.number(VolumeState.FAILED)
+    parts = [f"{view.number(VolumeState.COMPLETE):,} of {counted(total, 'volume')}"]
     parts += [f"{running} running"] if running else []
-    parts += [f"{failed} failed"] if failed else []
-    parts += [rate(view.rate)] if view.rate else []
-    parts += [f"expected end {clock(view.expected_end, now)}"] if view.expected_end else []
+    parts += [f"{counted(failed, 'volume')} failed"] if failed else []
+    parts += [counted(view.pages_done, "page")] if view.pages_done else []
+    parts += [f"{counted(view.pages_failed, 'page')} could not be read"] if view.pages_failed else []
+    if view.state is CampaignState.RUNNING:
+        parts += [rate(view.rate)] if view.rate else []
+        parts += [f"expected end {clock(view.expected_end, now)}"] if view.expected_end else []
+    elif view.ended is not None:
+        parts += [f"ended {clock(view.ended, now)}"]
     return ", ".join(parts)
+
+
+def pages(view: CampaignView) -> str:
+    """Pages done, of those that are known; ``…`` while some volumes have not been counted yet."""
+    known = all(volume.pages_total is not None for volume in view.volumes.values())
+    more = "" if known and len(view.volumes) == (view.volumes_total or len(view.volumes)) else "…"
+    return f"{view.pages_done:,}/{view.pages_total:,}{more}" if view.pages_total else ""
 
 
 class PlainLines:
@@ -126,10 +135,11 @@ class PlainLines:
             return
         first, self._progressed = self._progressed == 0.0, now
         shown = engine.snapshot()
-        for name, message in shown.waits.items():
+        waits = standing_still(shown)
+        for name, message in waits.items():
             if self._waits.get(name) != message:
                 self._print(now, f"{name} waits: {safe(message)}")
-        self._waits = dict(shown.waits)
+        self._waits = dict(waits)
         for view in shown.campaigns:
             line = progress(view, now)
             if not first and self._shown.get(view.name) != line:
@@ -177,13 +187,20 @@ class LivePicture:
         self._live.update(picture(engine.snapshot()), refresh=True)
 
 
+def standing_still(shown: Snapshot) -> dict[str, str]:
+    """Why campaigns wait of which nothing runs; one that runs and would run wider is no news."""
+    running = {worker.campaign for worker in shown.workers}
+    return {name: message for name, message in shown.waits.items() if name not in running}
+
+
 def picture(shown: Snapshot) -> RenderableType:
     """Campaigns and devices as two tables."""
     from rich.console import Group
     from rich.text import Text
 
     parts: list[Any] = [_campaign_table(shown), _device_table(shown)]
-    parts += [Text(f"{name} waits: {safe(message)}", style="yellow") for name, message in shown.waits.items()]
+    still = standing_still(shown)
+    parts += [Text(f"{name} waits: {safe(message)}", style="yellow") for name, message in still.items()]
     if shown.ending:
         parts.append(
             Text(
@@ -208,11 +225,17 @@ def _campaign_table(shown: Snapshot) -> RenderableType:
         complete, failed = view.number(VolumeState.COMPLETE), view.number(VolumeState.FAILED)
         table.add_row(
             view.name,
-            ProgressBar(total=max(1.0, float(total)), completed=_volumes_done(view)),
+            ProgressBar(
+                total=max(1.0, float(total)),
+                completed=_volumes_done(view),
+                style="dim",
+                complete_style="cyan",
+                finished_style="red" if failed else "green",
+            ),
             f"{complete:,}/{total:,}",
-            f"{view.pages_done:,}",
+            pages(view),
             f"{failed:,}" if failed else "",
-            rate(view.rate),
+            rate(view.rate) if view.state is CampaignState.RUNNING else str(view.state),
             clock(view.expected_end, shown.now) if view.expected_end else "",
         )
     return table
@@ -233,7 +256,7 @@ def _device_table(shown: Snapshot) -> RenderableType:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("device", "volume", "page", "since"):
+    for title in ("device", "volume", "pages done", "for"):
         table.add_column(title, no_wrap=True)
     views = {view.name: view.volumes for view in shown.campaigns}
     for worker in shown.workers[:MOST_WORKERS_SHOWN]:

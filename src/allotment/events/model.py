@@ -119,6 +119,8 @@ class CampaignReader:
     def add(self, event: Event) -> None:
         """Take one event; kinds that this version does not know change nothing but the time."""
         campaign = self._campaign
+        if event.kind == "campaign.started":
+            self._pages.clear()
         if event.kind in _CAMPAIGN:
             campaign = replace(campaign, **_CAMPAIGN[event.kind](event))
         latest = event.time if campaign.last is None else max(campaign.last, event.time)

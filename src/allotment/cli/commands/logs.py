@@ -65,8 +65,11 @@ def _work_of(opened: Opened, names: tuple[str, ...], volume: str) -> Work:
             f"several campaigns have a volume `{volume}`: {', '.join(having)}",
             remedy="say which with --campaign",
         )
-    ids = [item.id for campaign in campaigns for item in campaign.volumes[:10_000]]
-    raise UsageError(f"no campaign has a volume `{volume}`", remedy=did_you_mean(volume, ids))
+    if volume in opened.repository.campaigns:
+        ids = ", ".join(item.id for item in opened.repository.campaigns[volume].volumes[:5])
+        raise UsageError(f"`{volume}` is a campaign", remedy=f"name one of its volumes, such as {ids}")
+    known = {item.id for campaign in campaigns for item in campaign.volumes[:10_000]}
+    raise UsageError(f"no campaign has a volume `{volume}`", remedy=did_you_mean(volume, known))
 
 
 def _log(opened: Opened, work: Work, volume: str, number: int | None) -> Path:

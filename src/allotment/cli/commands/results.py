@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,15 +15,19 @@ from allotment.buckets.bucket import Bucket
 from allotment.buckets.keys import RecipeKeys
 from allotment.buckets.opening import bucket_folder
 from allotment.cli.opened import open_repository
-from allotment.cli.shared import output_option, safe, world_options
+from allotment.cli.shared import called, output_option, safe, world_options
 from allotment.cli.words import counted
-from allotment.errors import UsageError, did_you_mean
+from allotment.errors import AllotmentError, UsageError, did_you_mean
 from allotment.events.model import VolumeState
+from allotment.running.engine.completed import Completed
 from allotment.running.engine.overview import overview
+from allotment.running.engine.session import completed_volume
 from allotment.running.engine.work import Work
 
 FORMAT_VERSION = 1
 TEXT = ".txt"
+REFUSED = re.compile(r"refused(-\d+)?\.json$")
+MOST_FAULTS_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,7 @@ class VolumeResults:
     def kinds(self) -> tuple[str, ...]:
         """The outputs of a page, such as ``ocr.txt``: names without the page's number."""
         names = (key.rpartition("/")[2].partition(".")[2] for key in self.keys)
-        return tuple(dict.fromkeys(name for name in names if name != "json"))
+        return tuple(dict.fromkeys(name for name in names if name != "json" and not REFUSED.match(name)))
 
 
 @click.command(name="results")
@@ -74,20 +79,32 @@ def command(
         click.echo(json.dumps(_as_json(list(found), work), ensure_ascii=False, indent=2))
         return 0
     click.echo(f"{click.style(name, bold=True)}: pipeline {work.pipeline}, recipe {work.recipe}")
-    begun = 0
+    begun, kinds = 0, set()
     for results in found:
         begun += 1
-        click.echo(
-            f"  {results.volume} {results.state}: {counted(results.pages_done, 'page')} in {results.place}"
-        )
-        if results.kinds:
-            click.echo(f"    of each page: {', '.join(results.kinds)}")
+        kinds |= set(results.kinds)
+        _print_volume(results, completed_volume(bucket, work, results.volume))
     if begun == 0:
-        click.echo(f"  nothing yet; allot run {name} begins")
+        click.echo(f"  nothing yet; {called('run', opened.root)} {name} begins")
     elif begun < len(volumes or known):
         click.echo(f"  {counted(len(volumes or known) - begun, 'volume')} not begun yet")
-    click.echo(f"  the text itself: allot results {name} --text")
+    if any(kind.endswith(TEXT) for kind in kinds):
+        click.echo(f"  the text itself: {called('results', opened.root)} {name} --text")
     return 0
+
+
+def _print_volume(results: VolumeResults, completed: Completed) -> None:
+    click.echo(
+        f"  {results.volume} {results.state}: {counted(results.pages_done, 'page')} in {results.place}"
+    )
+    if results.kinds:
+        click.echo(f"    of each page: {', '.join(results.kinds)}")
+    for fault in completed.faults[:MOST_FAULTS_SHOWN]:
+        click.echo(f"    could not be read: {fault.page} ({safe(fault.source)}): {safe(fault.message)}")
+    if len(completed.faults) > MOST_FAULTS_SHOWN:
+        click.echo(f"    … and {counted(len(completed.faults) - MOST_FAULTS_SHOWN, 'page')} more")
+    if completed.change:
+        click.echo(f"    {safe(completed.change)}")
 
 
 def _results(bucket: Bucket, work: Work, folder: Path, wanted: set[str]) -> Iterator[VolumeResults]:
@@ -116,12 +133,21 @@ def _print_text(bucket: Bucket, found: Iterator[VolumeResults]) -> int:
         for key in results.keys:
             if key.endswith(TEXT):
                 page, _, kind = key.rpartition("/")[2].partition(".")
-                click.echo(click.style(f"=== {results.volume} page {page} {kind}", bold=True))
+                source = _source_of(bucket, f"{key.rpartition('/')[0]}/{page}.json")
+                click.echo(click.style(f"=== {results.volume} {page}{source} {kind}", bold=True))
                 click.echo(safe(bucket.read(key).decode("utf-8", errors="replace"), keep="\n\t"))
                 printed += 1
     if not printed:
-        click.echo("there is no text yet: no page of it has an output that ends in .txt", err=True)
+        click.echo("there is no text yet", err=True)
     return 0
+
+
+def _source_of(bucket: Bucket, record: str) -> str:
+    """The file that a page was made of, in brackets, as far as its record is there."""
+    try:
+        return f" ({safe(str(json.loads(bucket.read(record))['source']['name']))})"
+    except (AllotmentError, ValueError, KeyError, TypeError):
+        return ""
 
 
 def _as_json(found: list[VolumeResults], work: Work) -> dict[str, object]:

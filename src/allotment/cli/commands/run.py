@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from allotment.cli.opened import Opened, open_repository, show_warnings
-from allotment.cli.shared import safe, world_options
+from allotment.cli.shared import called, safe, world_options
 from allotment.cli.watching import LivePicture, PlainLines
 from allotment.cli.words import counted
 from allotment.cli.world import ChosenWorld, chosen_world, which_world
@@ -25,6 +25,7 @@ from allotment.errors import (
     Severity,
     UsageError,
 )
+from allotment.events.model import CampaignView
 from allotment.needs.fit_findings import fit_findings
 from allotment.platform.find import find_platform
 from allotment.repository import load_repository
@@ -35,6 +36,14 @@ from allotment.running.engine.session import Session, run_works
 from allotment.running.engine.work import works_for
 
 MOST_FAILURES_SHOWN = 20
+HEADLINES = {
+    None: "finished",
+    Halt.ASKED: "stopped",
+    Halt.ALIKE: "stopped",
+    Halt.SUSPENDED: "suspended",
+    Halt.NEVER_FITS: "cannot run on this machine",
+    Halt.INTERRUPTED: "interrupted",
+}
 
 
 @click.command(name="run")
@@ -89,7 +98,7 @@ def command(
     with _watcher(plain=plain) as watcher:
         runs = run_works(works, session, watcher)
     for run in runs:
-        _summarize(run)
+        _summarize(run, opened.root)
     return _exit_code(runs)
 
 
@@ -151,41 +160,43 @@ def _rereader(opened: Opened, platform: Path | None) -> Callable[[str], Settings
     return reread
 
 
-def _summarize(run: CampaignRun) -> None:
+def _summarize(run: CampaignRun, root: Path) -> None:
     """How one campaign ended, and where its results are."""
-    name, work = run.work.campaign, run.work
-    total = len(work.volumes)
+    name, total, failed = run.work.campaign, len(run.work.volumes), len(run.failures)
     view = run.view(0.0)
-    pages = sum(
-        volume.pages_done - volume.done_at_start for volume in view.volumes.values() if volume.started
-    )
-    headline = {
-        None: "finished",
-        Halt.ASKED: "stopped",
-        Halt.ALIKE: "stopped",
-        Halt.SUSPENDED: "suspended",
-        Halt.NEVER_FITS: "cannot run on this machine",
-        Halt.INTERRUPTED: "interrupted",
-    }[run.halt]
-    failed = len(run.failures)
     colour = "green" if run.halt is None and not failed else "red" if failed else "yellow"
-    click.echo(
-        f"{click.style(name, bold=True)} {click.style(headline, fg=colour)}: "
-        f"{len(run.completed):,} of {counted(total, 'volume')} complete"
-        + (f", {counted(pages, 'page')} in this run" if pages else "")
-        + (f", {counted(failed, 'volume')} failed" if failed else "")
-        + (f", {counted(view.pages_failed, 'page')} failed" if view.pages_failed else "")
-    )
+    headline = click.style(HEADLINES[run.halt], fg=colour)
+    click.echo(f"{click.style(name, bold=True)} {headline}: {', '.join(_counts(run, view))}")
     if run.message and run.halt is not None:
         click.echo(f"  {safe(run.message)}")
     for volume, (_, message) in sorted(run.failures.items())[:MOST_FAILURES_SHOWN]:
         click.echo(f"  {volume}: {safe(message)}")
     if failed > MOST_FAILURES_SHOWN:
-        click.echo(f"  … and {failed - MOST_FAILURES_SHOWN} more: allot status {name}")
+        click.echo(f"  … and {failed - MOST_FAILURES_SHOWN} more: {called('status', root)} {name}")
+    if view.pages_failed:
+        click.echo(f"  which pages could not be read, and why: {called('results', root)} {name}")
     if failed:
-        click.echo(f"  try the failed ones again: allot retry {name}, then allot run {name}")
+        click.echo(f"  once mended: {called('retry', root)} {name}, then {called('run', root)} {name}")
+    elif len(run.completed) < total:
+        click.echo(f"  go on with: {called('run', root)} {name}")
     if run.completed:
-        click.echo(f"  results: allot results {name}")
+        click.echo(f"  results: {called('results', root)} {name}")
+
+
+def _counts(run: CampaignRun, view: CampaignView) -> Iterator[str]:
+    total, failed = len(run.work.volumes), len(run.failures)
+    worked = [volume for volume in view.volumes.values() if volume.started]
+    pages = sum(volume.pages_done - volume.done_at_start for volume in worked)
+    if run.found_complete == total:
+        yield f"nothing left to do, {counted(total, 'volume')} complete"
+    else:
+        yield f"{len(run.completed):,} of {counted(total, 'volume')} complete"
+    if pages:
+        yield f"{counted(pages, 'page')} in this run"
+    if failed:
+        yield f"{counted(failed, 'volume')} failed"
+    if view.pages_failed:
+        yield f"{counted(view.pages_failed, 'page')} could not be read"
 
 
 def _exit_code(runs: tuple[CampaignRun, ...]) -> int:

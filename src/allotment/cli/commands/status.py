@@ -98,15 +98,15 @@ def _lines(view: CampaignView, now: float, *, all_volumes: bool) -> Iterator[str
 
 
 def _volume_line(volume: VolumeView, now: float) -> str:
-    parts = [f"{volume.id}", str(volume.state)]
-    pages = f"page {volume.pages_done}" + (f" of {volume.pages_total}" if volume.pages_total else "")
-    parts += [pages] if volume.pages_done or volume.pages_total else []
-    parts += [f"{volume.pages_failed} failed"] if volume.pages_failed else []
+    parts = [str(volume.state)]
+    pages = f"{volume.pages_done} of {counted(volume.pages_total, 'page')}" if volume.pages_total else ""
+    parts += [pages or counted(volume.pages_done, "page")] if pages or volume.pages_done else []
+    parts += [f"{counted(volume.pages_failed, 'page')} could not be read"] if volume.pages_failed else []
     if volume.state is VolumeState.RUNNING:
         parts += [f"on {', '.join(map(device_words, volume.devices))}"] if volume.devices else []
         parts += [f"for {span(now - volume.started)}"] if volume.started else []
     message = safe(volume.message) if volume.message and volume.state in WORTH_SHOWING[1:] else ""
-    return " ".join(parts) + (f": {message}" if message else "")
+    return f"{volume.id} {', '.join(parts)}" + (f": {message}" if message else "")
 
 
 def _as_json(views: list[CampaignView], now: float) -> dict[str, Any]:

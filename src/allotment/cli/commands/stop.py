@@ -52,8 +52,8 @@ def command(
     if not asked:
         which = ", ".join(f"`{name}`" for name in names) if campaigns else "any campaign of this repository"
         raise AllotmentError(
-            f"no engine of this user on this machine runs {which}",
-            remedy="`allot status` shows who does; an engine of another user or machine is ended there",
+            f"nothing to stop: no `allot run` of yours on this machine runs {which}",
+            remedy="an engine of another user or on another machine is stopped there",
         )
     for engine, theirs in asked:
         request_stop(state, engine, theirs)
@@ -64,5 +64,5 @@ def command(
     click.echo(f"pages in flight are finished first (at most {counted(grace, 'second')})", err=True)
     while any(stop_pending(state, engine, theirs) for engine, theirs in asked):
         time.sleep(LOOK_SECONDS)
-    click.echo("stopped; `allot run` goes on where they were")
+    click.echo("stopped, unless they ended meanwhile (allot status); allot run goes on where they were")
     return 0

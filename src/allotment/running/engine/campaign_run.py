@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -10,6 +11,7 @@ from allotment.devices.claims import ClaimSpec
 from allotment.events.event import Event
 from allotment.events.model import CampaignReader, CampaignView
 from allotment.running.engine.alike import FirstVolumes
+from allotment.running.engine.completed import Completed
 from allotment.running.engine.indexes import Indexes, Phase
 from allotment.running.engine.standing import Standing, VolumeStanding
 from allotment.running.engine.work import Work
@@ -50,6 +52,7 @@ class CampaignRun:
     ended: bool = False
     wait: Wait | None = None
     completed: set[str] = field(default_factory=set)
+    found_complete: int = 0
     failures: dict[str, tuple[str, str]] = field(default_factory=dict)
     open_volumes: set[str] = field(default_factory=set)
     never_began: Counter[int] = field(default_factory=Counter)
@@ -97,23 +100,37 @@ class CampaignRun:
             return self.first.failed(reason)
         return False
 
-    def know(self, standing: VolumeStanding, now: float) -> None:
-        """Take what the bucket says of a volume that no worker of this engine has run."""
+    def know(self, standing: VolumeStanding, completed: Completed, now: float) -> Event | None:
+        """Take what the bucket says of a volume that no worker of this engine has run.
+
+        Returns a warning that everybody should hear, or None.
+        """
+        volume = standing.volume
         kind = STANDING_EVENTS.get(standing.standing)
-        if kind is None or standing.volume in self.completed or standing.volume in self.failures:
-            return
+        if kind is None or volume in self.completed or volume in self.failures:
+            return None
         data = {
             "reason": standing.reason,
             "message": standing.message,
-            "pages_done": standing.pages_done,
-            "pages_failed": standing.pages_failed,
+            "pages_done": standing.pages_done or completed.pages_done,
+            "pages_failed": standing.pages_failed or len(completed.faults),
         }
-        self.reader.add(Event(kind, now, self.work.team, self.work.campaign, standing.volume, None, data))
-        if standing.standing is Standing.COMPLETE:
-            self.completed.add(standing.volume)
-            self.first.completed()
+        if completed.pages_total:
+            data["pages_total"] = completed.pages_total
+        self.reader.add(self._event(kind, now, volume, data))
         if standing.standing is Standing.FAILED:
-            self.failures[standing.volume] = (standing.reason, standing.message)
+            self.failures[volume] = (standing.reason, standing.message)
+        if standing.standing is not Standing.COMPLETE:
+            return None
+        self.completed.add(volume)
+        self.found_complete += 1
+        self.first.completed()
+        if not completed.change:
+            return None
+        return self._event("warning", now, volume, {"reason": "source-changed", "message": completed.change})
+
+    def _event(self, kind: str, now: float, volume: str, data: Mapping[str, object]) -> Event:
+        return Event(kind, now, self.work.team, self.work.campaign, volume, None, data)
 
     def view(self, now: float) -> CampaignView:
         """The campaign as people see it."""

@@ -8,7 +8,7 @@ waits, waits in one selector: the workers' pipes, signals, and the time of the n
 from __future__ import annotations
 
 import selectors
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -16,12 +16,14 @@ from allotment.errors import AllotmentError
 from allotment.events.event import Event
 from allotment.events.model import CampaignView
 from allotment.running.engine.campaign_run import CampaignRun, Halt
+from allotment.running.engine.completed import Completed
 from allotment.running.engine.endings import ending_of
 from allotment.running.engine.filling import Filler
 from allotment.running.engine.requests import Requests
 from allotment.running.engine.signals import Signals
 from allotment.running.engine.standing import IndexStanding, Standing
 from allotment.running.engine.starting import Starter
+from allotment.running.engine.work import Work
 from allotment.running.engine.worker import Worker
 from allotment.scheduling.local import WaitReason
 
@@ -72,6 +74,7 @@ class Engine:
     logs: Mapping[str, Log]
     requests: Requests
     watcher: Watcher
+    completed: Callable[[Work, str], Completed]
     workers: list[Worker] = field(default_factory=list)
     _selector: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector)
     ending: str = ""
@@ -143,7 +146,7 @@ class Engine:
     def _hear(self, signals: Signals) -> None:
         if signals.requests > self._requests_heard:
             self._requests_heard = signals.requests
-            self._interrupt(f"{signals.last} received", at_once=signals.requests > 1)
+            self._interrupt(signals.last, at_once=signals.requests > 1)
         now = self.filler.clock()
         for name in self.requests.to_stop(now):
             if (run := self._by_name.get(name)) is not None and run.halt is not Halt.ASKED:
@@ -200,7 +203,11 @@ class Engine:
     def _settle(self, run: CampaignRun, index: int, standing: IndexStanding) -> None:
         """An index needs no worker now: it is complete, failed for good, or somebody else's."""
         for volume in standing.volumes:
-            run.know(volume, self.filler.wall())
+            complete = volume.standing is Standing.COMPLETE
+            completed = self.completed(run.work, volume.volume) if complete else Completed()
+            warning = run.know(volume, completed, self.filler.wall())
+            if warning is not None:
+                self._take(run, warning)
         if standing.some(Standing.HELD):
             run.indexes.held_elsewhere(index, self.filler.clock())
         elif standing.some(Standing.FAILED):

@@ -8,13 +8,18 @@ import socket
 from types import FrameType
 from typing import Self
 
-ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+ENDINGS = {
+    signal.SIGINT: "Ctrl-C",
+    signal.SIGTERM: "told to end (SIGTERM)",
+    signal.SIGHUP: "the terminal was closed (SIGHUP)",
+}
 
 
 class Signals:
     """Catches requests to end and ended children while it is entered; only in the main thread.
 
-    ``requests`` counts the requests to end: the first is kept politely, the second at once.
+    ``requests`` counts the requests to end: the first is kept politely, the second at once. ``last`` says in
+    words what the latest was.
     """
 
     def __init__(self) -> None:
@@ -51,7 +56,7 @@ class Signals:
 
     def _request(self, number: int, _: FrameType | None) -> None:
         self.requests += 1
-        self.last = signal.Signals(number).name
+        self.last = ENDINGS[signal.Signals(number)]
 
     def _child(self, _number: int, _frame: FrameType | None) -> None:
         """Nothing to do: the wake-up is what was wanted."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from allotment.devices.claims import ClaimSpec
@@ -32,7 +33,7 @@ from allotment.running.assignment import Limits
 SOURCES_TO_COME = "this version reads pages from folders; name a `folder:` of the repository"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Work:
     """A campaign, ready to be run here. ``memory_bytes`` is set aside for each worker (0: not said)."""
 
@@ -60,6 +61,12 @@ class Work:
     def count(self) -> int:
         """How many indexes there are."""
         return -(-len(self.volumes) // self.pack)
+
+    @cached_property
+    def folders(self) -> Mapping[str, str]:
+        """The folder of each volume's pages, relative to the repository, where they are in one."""
+        found = ((volume.id, folder_of(volume)) for volume in self.volumes)
+        return {volume: folder for volume, folder in found if folder is not None}
 
     def index_volumes(self, index: int) -> Sequence[Volume]:
         """The volumes of an index: one, or a pack of them."""

@@ -77,8 +77,13 @@ def open_folder(root: Path, folder: str, *, max_pixels: int) -> FolderSource:
             pages.append(PageRef(number, page_name(number), source, size))
             files.append(_File(path, index))
     if not pages:
-        raise PermanentFailureError("source-empty", f"the folder {folder} has no file that could be a page")
+        raise PermanentFailureError("source-empty", _no_pages(base, folder))
     return FolderSource(tuple(pages), max_pixels, tuple(files))
+
+
+def file_sizes(root: Path, folder: str) -> dict[str, int]:
+    """The files that could hold pages, by their names for people, with their sizes in bytes."""
+    return {shown: size for _, shown, size in _listed(_inside(root, folder), folder)}
 
 
 def natural_order(name: str) -> tuple[tuple[tuple[int, str], ...], str]:
@@ -106,6 +111,12 @@ def _inside(root: Path, folder: str) -> Path:
     if not found.is_dir():
         raise PermanentFailureError("source-missing", f"{folder} is a file, and a volume needs a folder")
     return found
+
+
+def _no_pages(base: Path, folder: str) -> str:
+    inner = sorted(entry.name for entry in base.iterdir() if entry.is_dir())
+    beside = f" (its folder {inner[0]!r} is not looked into)" if inner else ""
+    return f"the folder {folder} has no file that could be a page{beside}"
 
 
 def _listed(base: Path, folder: str) -> Iterator[tuple[Path, str, int]]:
