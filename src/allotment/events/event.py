@@ -11,9 +11,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 FORMAT_VERSION = 1
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 
 KINDS: Mapping[str, str] = {
     "campaign.started": "an engine took the campaign up; data: volumes, window",
@@ -63,7 +66,7 @@ class Event:
             record["page"] = self.page
         if self.data:
             record["data"] = self.data
-        return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+        return _encode(record)
 
 
 def parse_line(line: str | bytes) -> Event | None:
@@ -95,8 +98,14 @@ def parse_lines(lines: Iterable[str | bytes]) -> Iterator[Event]:
 
 def format_time(seconds: float) -> str:
     """Unix seconds as RFC 3339 in UTC with milliseconds: ``2026-01-02T03:04:05.678Z``."""
-    moment = datetime.fromtimestamp(round(seconds, 3), UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
+    whole, milliseconds = divmod(round(seconds * 1000), 1000)
+    return f"{_format_second(whole)}.{milliseconds:03d}Z"
+
+
+@lru_cache(maxsize=16)
+def _format_second(seconds: int) -> str:
+    """A whole second; many events fall into one."""
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
 
 
 def parse_time(text: str) -> float:

@@ -9,6 +9,7 @@ does not keep a volume from ever being complete.
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,6 +36,9 @@ STEP_FAILED = "page-error"
 UNREADABLE = "page-unreadable"
 STUCK = "page-stuck"
 
+LOG_SECONDS = 1.0
+"""Pages that are done faster than this are not all named in the log; each has its record and its event."""
+
 log = logging.getLogger(__name__)
 
 
@@ -53,6 +57,7 @@ class Reading:
     failures: dict[str, PageFailure] = field(init=False, default_factory=dict)
     clocked: Clocked = field(init=False, default_factory=Clocked)
     _writer: PageWriter = field(init=False)
+    _logged: float = field(init=False, default=-math.inf)
 
     def __post_init__(self) -> None:
         self.records = dict(self.resume.records)
@@ -204,10 +209,10 @@ class Reading:
         self._fail(ref, REFUSED, reason, final=True)
 
     def _done(self, ref: PageRef, measured: Mapping[str, Any]) -> None:
-        done, total = len(self.records), len(self.source.pages)
-        log.info(
-            "page %s (%s) done in %.3f s, %d of %d", ref.name, ref.source, measured["seconds"], done, total
-        )
+        done, total, now = len(self.records), len(self.source.pages), self.around.monotonic()
+        if now >= self._logged + LOG_SECONDS or done == total:
+            self._logged = now
+            log.info("page %s (%s) done, %d of %d", ref.name, ref.source, done, total)
         self.around.emit(
             "page.done",
             self.keys.volume,
