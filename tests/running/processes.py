@@ -97,6 +97,14 @@ def bad_settings(settings, context):
 def no_step(settings, context):
     return {"txt": b""}
 
+def forks(settings, context):
+    def step(page, earlier):
+        child = os.fork()
+        if child:
+            os.waitpid(child, 0)
+        return {"txt": str(bool(child)).encode()}
+    return step
+
 def lazy_import(settings, context):
     import no_such_module
 

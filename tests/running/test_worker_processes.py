@@ -220,6 +220,21 @@ def test_a_step_that_ends_the_process_ends_only_its_page(
     assert repository.run("steps:copy")[0] == 0
 
 
+def test_the_child_of_a_step_that_forks_does_not_run_the_volume_too(repository: Repository) -> None:
+    started = repository.start(repository.assignment("steps:forks"), events=True)
+    assert started.wait() == 0
+    assert [event.kind for event in started.events()].count("page.done") == 3
+    assert repository.objects()["v1/pages/0001.forks.txt"] == b"True"
+
+
+def test_nothing_large_is_imported_before_the_limits_are_set() -> None:
+    program = "import sys, allotment.running.__main__; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    large = {"PIL", "asyncio", "click", "numpy", "pydantic", "rich", "ssl", "yaml"}
+    assert not large & {name.partition(".")[0] for name in loaded.stdout.split()}
+    assert "allotment.running.worker" not in loaded.stdout.split()
+
+
 def test_the_memory_limit_ends_a_page_and_not_the_machine(repository: Repository) -> None:
     code, printed = repository.run("steps:greedy", worker={"memory_limit": 1 << 30})
     assert code == 1

@@ -144,6 +144,7 @@ class World:
             interrupts=interrupts or Clockwork(self),
             is_dead=lambda holder: holder.id in self.dead,
             patience=Patience(tries=4),
+            pause=self.pass_time,
         )
 
     def run(self, volume: str = "v1", **options: Any) -> Outcome:

@@ -8,6 +8,7 @@ and a warning says so.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -44,6 +45,7 @@ class PageWriter:
         self._interrupts = interrupts
         self._warn = warn
         self._known_names: set[str] = set()
+        self._pid = os.getpid()
 
     def run(
         self, steps: tuple[LabelledStep, ...], page: Page, leftovers: Collection[str] = ()
@@ -57,6 +59,8 @@ class PageWriter:
             try:
                 return self._through(steps, page, leftovers)
             finally:
+                if os.getpid() != self._pid:  # a step has forked, and let the child come back to us
+                    os._exit(1)
                 self._interrupts.end_page()
         except (PageTimeout, Stopped, DeadlinePassed):
             self._interrupts.end_page()  # the first call may have been broken off as it began

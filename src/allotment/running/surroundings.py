@@ -6,6 +6,7 @@ own and with buckets that fail, and kill it at any operation.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -53,7 +54,10 @@ def _not_renewed(_lease: Lease) -> AbstractContextManager[None]:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a worker works with; `clock` gives Unix seconds, `monotonic` seconds that never jump."""
+    """What a worker works with; `clock` gives Unix seconds, `monotonic` seconds that never jump.
+
+    `pause` waits in any thread, where the pauses of `interrupts` are the main thread's alone.
+    """
 
     assignment: Assignment
     bucket: Bucket
@@ -65,6 +69,7 @@ class Surroundings:
     monotonic: Callable[[], float]
     interrupts: Interrupts = field(default_factory=Interrupts)
     is_dead: Callable[[Holder], bool] = is_dead
+    pause: Callable[[float], object] = time.sleep
     keep_renewed: KeepRenewed = _not_renewed
     notice: AttemptNotice = field(default_factory=NoNotice)
     patience: Patience = field(default_factory=Patience)
@@ -73,6 +78,10 @@ class Surroundings:
     def patient(self, patience: Patience | None = None) -> PatientBucket:
         """The bucket, tried again when it fails; its pauses can be broken into."""
         return PatientBucket(self.bucket, sleep=self.interrupts.sleep, patience=patience or self.patience)
+
+    def for_leases(self) -> PatientBucket:
+        """The bucket for who renews a lease, in whatever thread."""
+        return PatientBucket(self.bucket, sleep=self.pause, patience=self.patience)
 
     def emit(self, kind: str, volume: str | None = None, page: str | None = None, **data: Any) -> None:
         """Say that something happened, now."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 
 from allotment.buckets.keys import NameRefused, RecipeKeys, VolumeKeys
-from allotment.errors import AllotmentError, WorldError
+from allotment.errors import AllotmentError
 from allotment.running.assignment import VolumeSpec
 from allotment.running.attempting import Attempting, how_ended
 from allotment.running.attempts import read_history
@@ -48,7 +48,7 @@ class VolumeRun:
             return self._leased(keys, lease)
         except LeaseLostError:
             return self._teller.held("lease-lost", "somebody else has taken it over")
-        except (PermanentFailureError, WorldError, Stopped, DeadlinePassed) as error:
+        except (Exception, Stopped, DeadlinePassed) as error:  # noqa: BLE001 - every end is told
             ended, why = how_ended(error, self._around)
             if ended is Ended.RECLAIMED:
                 return self._teller.reclaimed(why)
@@ -75,7 +75,7 @@ class VolumeRun:
         until = around.monotonic() + around.assignment.limits.lease_wait_seconds
         while True:
             lease = take_lease(
-                around.patient(), keys, around.holder, clock=around.clock, is_dead=around.is_dead
+                around.for_leases(), keys, around.holder, clock=around.clock, is_dead=around.is_dead
             )
             left = until - around.monotonic()
             if isinstance(lease, Lease) or left <= 0:

@@ -65,6 +65,9 @@ def work(
     except AllotmentError as error:
         log.warning("this worker cannot work: %s", one_line(error))
         return EXIT_FAILED
+    except OSError as error:
+        log.warning("this worker cannot work here: %s", error)
+        return EXIT_FAILED
     finally:
         interrupts.close()
 
