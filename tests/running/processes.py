@@ -223,6 +223,7 @@ class Repository:
             fds += (writing,)
         path = self.root / f"assignment-{len(self.started)}.json"
         path.write_text(json.dumps({**assignment, "worker": {"parent_pid": os.getpid(), **worker}}))
+        own = {name: value for name, value in os.environ.items() if "THREAD" not in name}
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "allotment.running", "--assignment", str(path)],
             stdin=subprocess.DEVNULL,
@@ -230,7 +231,7 @@ class Repository:
             stderr=subprocess.STDOUT,
             pass_fds=fds,
             process_group=0,
-            env={**os.environ, "ALLOT_TEST": self.mark, "TMPDIR": str(self.scratch)},
+            env={**own, "ALLOT_TEST": self.mark, "TMPDIR": str(self.scratch)},
             text=True,
         )
         if writing is not None:

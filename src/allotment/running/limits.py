@@ -16,20 +16,22 @@ from allotment.running.assignment import WorkerSpec
 
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
+    "OMP_THREAD_LIMIT",
     "OPENBLAS_NUM_THREADS",
     "MKL_NUM_THREADS",
     "BLIS_NUM_THREADS",
     "NUMEXPR_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
     "RAYON_NUM_THREADS",
+    "TOKENIZERS_NUM_THREADS",
 )
 
 
 def set_limits(worker: WorkerSpec) -> list[str]:
     """Set what the system lets us set; returns what it does not, one sentence each."""
     complaints = []
-    for variable in THREAD_VARIABLES:
-        os.environ[variable] = str(worker.threads)
+    for variable in THREAD_VARIABLES:  # what the pipeline says of its own holds
+        os.environ.setdefault(variable, str(worker.threads))
     if worker.cpus:
         try:
             os.sched_setaffinity(0, worker.cpus)
