@@ -21,18 +21,8 @@ from allotment.devices.ledger import Hold
 from allotment.errors import WorldError
 from allotment.events.event import Event, parse_line
 from allotment.running.assignment import Assignment
+from allotment.running.limits import THREAD_VARIABLES
 
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OMP_THREAD_LIMIT",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "BLIS_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-    "RAYON_NUM_THREADS",
-    "TOKENIZERS_NUM_THREADS",
-)
 READ_SIZE = 1 << 16
 LAST_WORDS_BYTES = 4096
 

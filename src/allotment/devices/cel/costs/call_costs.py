@@ -8,6 +8,7 @@ from typing import Final
 
 from allotment.devices.cel import values as v
 from allotment.devices.cel.costs.ranges import LIST_COST, REGEX_FACTOR, STRING_FACTOR
+from allotment.devices.cel.costs.unit_calls import UNIT_CALLS
 from allotment.devices.cel.library.network import address_size
 from allotment.devices.cel.values import Opaque, Value
 from allotment.quantities.kubernetes import Quantity
@@ -123,38 +124,7 @@ _KUBERNETES: Final[Mapping[str, Rule]] = {
     "containsIP": _contains_ip,
     "containsCIDR": _contains_cidr,
     "validate": _validate,
-    **dict.fromkeys(
-        [
-            "masked",
-            "prefixLength",
-            "family",
-            "isUnspecified",
-            "isLoopback",
-            "isLinkLocalMulticast",
-            "isLinkLocalUnicast",
-            "isGlobalUnicast",
-            "format.named",
-            "sign",
-            "asInteger",
-            "isInteger",
-            "asApproximateFloat",
-            "isGreaterThan",
-            "isLessThan",
-            "compareTo",
-            "add",
-            "sub",
-            "major",
-            "minor",
-            "patch",
-            "getScheme",
-            "getHostname",
-            "getHost",
-            "getPort",
-            "getEscapedPath",
-            "getQuery",
-        ],
-        _unit,
-    ),
+    **dict.fromkeys(UNIT_CALLS, _unit),
     "_==_": _equals,
 }
 

@@ -18,6 +18,7 @@ from allotment.devices.cel.costs.ranges import (
     Range,
     exactly,
 )
+from allotment.devices.cel.costs.unit_calls import UNIT_CALLS
 from allotment.devices.cel.library.lists import MOST_INCLUDED
 from allotment.devices.cel.syntax import Expr, Literal
 
@@ -190,33 +191,7 @@ KUBERNETES: Final[Mapping[str, Rule]] = {
     "ip.isCanonical": _read_first(2 * STRING_FACTOR),
     **dict.fromkeys(
         [
-            "masked",
-            "prefixLength",
-            "family",
-            "isUnspecified",
-            "isLoopback",
-            "isLinkLocalMulticast",
-            "isLinkLocalUnicast",
-            "isGlobalUnicast",
-            "format.named",
-            "sign",
-            "asInteger",
-            "isInteger",
-            "asApproximateFloat",
-            "isGreaterThan",
-            "isLessThan",
-            "compareTo",
-            "add",
-            "sub",
-            "major",
-            "minor",
-            "patch",
-            "getScheme",
-            "getHostname",
-            "getHost",
-            "getPort",
-            "getEscapedPath",
-            "getQuery",
+            *UNIT_CALLS,
             "serviceAccount",
             "path",
             "group",
