@@ -83,7 +83,19 @@ def allot() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave the process with its exit code."""
+    _open_what_is_closed()
     sys.exit(invoke(sys.argv[1:] if arguments is None else list(arguments)))
+
+
+def _open_what_is_closed() -> None:
+    """Put nothing where standard input, output or error were closed: no file of ours gets their place."""
+    descriptor = os.open(os.devnull, os.O_RDWR)
+    while descriptor <= 2:
+        descriptor = os.dup(descriptor)
+    os.close(descriptor)
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123 - open for good
+    sys.stdout = sys.stdout or open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
 
 
 def invoke(arguments: Sequence[str]) -> int:

@@ -1,24 +1,24 @@
 """What `allot run` shows while it works: a live picture on a terminal, plain lines elsewhere.
 
-Both are watchers of the engine and show the same read model that `allot status` shows afterwards.
+Both draw what a display hands them, and show the same read model that `allot status` shows afterwards.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Self, TextIO
+from typing import IO, TYPE_CHECKING, Any, cast
 
+from allotment.cli.display import Text
 from allotment.cli.shared import safe
 from allotment.cli.words import clock, counted, device_words, rate, span
 from allotment.events.event import Event
 from allotment.events.model import CampaignState, CampaignView, VolumeState
-from allotment.running.engine.engine import Engine, Snapshot
+from allotment.running.engine.engine import Snapshot
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
 
 PROGRESS_SECONDS = 10.0
-PICTURE_SECONDS = 0.25
 MOST_WORKERS_SHOWN = 24
 ENDING = "the pages in hand are finished first; once more ends at once"
 CAMPAIGN_NUMBERS = {"volumes": 7, "pages": 9, "failed": 6, "rate": 15, "expected end": 12}
@@ -106,18 +106,19 @@ def pages(view: CampaignView) -> str:
 class PlainLines:
     """Lines with the time, for logs and pipes: what happens to volumes, and now and then how far it is."""
 
-    def __init__(self, output: TextIO) -> None:
+    def __init__(self, output: Text) -> None:
         self._output = output
-        self._progressed = 0.0
+        self._progressed: float | None = None
         self._shown: dict[str, str] = {}
         self._waits: dict[str, str] = {}
         self._ending = ""
+        self._now = 0.0
 
-    def __enter__(self) -> Self:
-        return self
+    def begin(self) -> None:
+        """Nothing comes before the first line."""
 
-    def __exit__(self, *_: object) -> None:
-        """Nothing is kept open."""
+    def end(self) -> None:
+        """Nothing comes after the last line."""
 
     def event(self, event: Event) -> None:
         """Print what is worth a line."""
@@ -125,47 +126,50 @@ class PlainLines:
         if line is not None:
             self._print(event.time, line)
 
-    def turn(self, engine: Engine) -> None:
+    def show(self, shown: Snapshot) -> None:
         """Print how far it is, every ten seconds, and why somebody waits, once."""
-        now = engine.filler.wall()
-        if engine.ending and engine.ending != self._ending:
-            self._ending = engine.ending
-            self._print(now, f"{engine.ending}: {ENDING}")
-        if now - self._progressed < PROGRESS_SECONDS:
+        self._now = shown.now
+        if shown.ending and shown.ending != self._ending:
+            self._ending = shown.ending
+            self._print(shown.now, f"{shown.ending}: {ENDING}")
+        if self._progressed is not None and shown.now - self._progressed < PROGRESS_SECONDS:
             return
-        first, self._progressed = self._progressed == 0.0, now
-        shown = engine.snapshot()
+        first, self._progressed = self._progressed is None, shown.now
         waits = standing_still(shown)
         for name, message in waits.items():
             if self._waits.get(name) != message:
-                self._print(now, f"{name} waits: {safe(message)}")
-        self._waits = dict(waits)
+                self._print(shown.now, f"{name} waits: {safe(message)}")
+        self._waits = waits
         for view in shown.campaigns:
-            line = progress(view, now)
+            line = progress(view, shown.now)
             if not first and self._shown.get(view.name) != line:
-                self._print(now, f"{view.name} {line}")
+                self._print(shown.now, f"{view.name} {line}")
             self._shown[view.name] = line
 
+    def left_out(self, count: int) -> None:
+        """Say that lines are missing."""
+        self._print(self._now, f"… {counted(count, 'event')} left out, they came faster than they were read")
+
     def _print(self, moment: float, line: str) -> None:
-        print(f"{clock(moment, moment)} {line}", file=self._output, flush=True)
+        self._output.write(f"{clock(moment, moment)} {line}\n")
 
 
 class LivePicture:
     """A picture that stays in place: campaigns with their bars, devices with what runs on them, notices."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, output: Text) -> None:
+        from rich.console import Console
         from rich.live import Live
 
-        self._console = console
-        self._live = Live(console=console, auto_refresh=False, transient=True)
-        self._drawn = 0.0
-        self._last: Snapshot | None = None
+        self._console = Console(file=cast("IO[str]", output), highlight=False)
+        self._live = Live(console=self._console, auto_refresh=False, transient=True)
 
-    def __enter__(self) -> Self:
+    def begin(self) -> None:
+        """Make room for the picture."""
         self._live.start()
-        return self
 
-    def __exit__(self, *_: object) -> None:
+    def end(self) -> None:
+        """Take the picture away; what scrolled by stays."""
         self._live.stop()
 
     def event(self, event: Event) -> None:
@@ -174,17 +178,16 @@ class LivePicture:
         if line is None or event.kind == "volume.started":
             return
         style = {"volume.failed": "red", "page.failed": "yellow", "warning": "yellow"}.get(event.kind, "dim")
-        self._live.console.print(
+        self._console.print(
             f"{clock(event.time, event.time)} {line}", style=style, markup=False, highlight=False
         )
 
-    def turn(self, engine: Engine) -> None:
-        """Draw the picture anew, a few times a second."""
-        now = engine.filler.clock()
-        if now - self._drawn < PICTURE_SECONDS:
-            return
-        self._drawn = now
-        self._live.update(picture(engine.snapshot()), refresh=True)
+    def show(self, shown: Snapshot) -> None:
+        """Draw the picture anew."""
+        self._live.update(picture(shown), refresh=True)
+
+    def left_out(self, count: int) -> None:
+        """A picture shows the newest anyway."""
 
 
 def standing_still(shown: Snapshot) -> dict[str, str]:
@@ -196,18 +199,13 @@ def standing_still(shown: Snapshot) -> dict[str, str]:
 def picture(shown: Snapshot) -> RenderableType:
     """Campaigns and devices as two tables."""
     from rich.console import Group
-    from rich.text import Text
+    from rich.text import Text as RichText
 
     parts: list[Any] = [_campaign_table(shown), _device_table(shown)]
     still = standing_still(shown)
-    parts += [Text(f"{name} waits: {safe(message)}", style="yellow") for name, message in still.items()]
+    parts += [RichText(f"{name} waits: {safe(message)}", style="yellow") for name, message in still.items()]
     if shown.ending:
-        parts.append(
-            Text(
-                f"{shown.ending}: ending after the pages in flight; once more ends at once",
-                style="bold yellow",
-            )
-        )
+        parts.append(RichText(f"{shown.ending}: {ENDING}", style="bold yellow"))
     return Group(*parts)
 
 

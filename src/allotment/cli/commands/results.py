@@ -19,9 +19,8 @@ from allotment.cli.shared import called, output_option, safe, world_options
 from allotment.cli.words import counted
 from allotment.errors import AllotmentError, UsageError, did_you_mean
 from allotment.events.model import VolumeState
-from allotment.running.engine.completed import Completed
+from allotment.running.engine.completed import Completed, completed_volume
 from allotment.running.engine.overview import overview
-from allotment.running.engine.session import completed_volume
 from allotment.running.engine.work import Work
 
 FORMAT_VERSION = 1

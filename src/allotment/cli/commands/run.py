@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
+from allotment.cli.display import Display, Text
 from allotment.cli.opened import Opened, open_repository, show_warnings
 from allotment.cli.shared import called, safe, world_options
 from allotment.cli.watching import LivePicture, PlainLines
@@ -21,6 +23,7 @@ from allotment.errors import (
     EXIT_FINE,
     EXIT_INTERRUPTED,
     EXIT_REFUSED,
+    EXIT_WORLD,
     FindingsError,
     Severity,
     UsageError,
@@ -30,6 +33,7 @@ from allotment.needs.fit_findings import fit_findings
 from allotment.platform.find import find_platform
 from allotment.repository import load_repository
 from allotment.running.engine.campaign_run import CampaignRun, Halt
+from allotment.running.engine.endings import never_began
 from allotment.running.engine.pretend import pretended_ledger, pretended_world
 from allotment.running.engine.requests import Settings
 from allotment.running.engine.session import Session, run_works
@@ -95,10 +99,11 @@ def command(
         reread=_rereader(opened, platform),
         pretend=pretend,
     )
-    with _watcher(plain=plain) as watcher:
-        runs = run_works(works, session, watcher)
-    for run in runs:
-        _summarize(run, opened.root)
+    with _display(plain=plain) as display:
+        runs = run_works(works, session, display)
+    with suppress(OSError):  # the work is done, whether somebody still reads of it or not
+        for run in runs:
+            _summarize(run, opened.root)
     return _exit_code(runs)
 
 
@@ -136,12 +141,11 @@ def _refuse_what_never_fits(opened: Opened, names: tuple[str, ...], chosen: Chos
         raise FindingsError(findings)
 
 
-def _watcher(*, plain: bool) -> LivePicture | PlainLines:
-    if plain or not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
-        return PlainLines(sys.stdout)
-    from rich.console import Console
-
-    return LivePicture(Console(highlight=False))
+def _display(*, plain: bool) -> Display:
+    output = Text(os.dup(sys.stdout.fileno()))
+    if plain or not output.isatty() or os.environ.get("TERM") == "dumb":
+        return Display(PlainLines(output))
+    return Display(LivePicture(output))
 
 
 def _rereader(opened: Opened, platform: Path | None) -> Callable[[str], Settings | None]:
@@ -175,7 +179,9 @@ def _summarize(run: CampaignRun, root: Path) -> None:
         click.echo(f"  … and {failed - MOST_FAILURES_SHOWN} more: {called('status', root)} {name}")
     if view.pages_failed:
         click.echo(f"  which pages could not be read, and why: {called('results', root)} {name}")
-    if failed:
+    if failed and never_began(run):
+        click.echo(f"  once mended: {called('run', root)} {name}")
+    elif failed:
         click.echo(f"  once mended: {called('retry', root)} {name}, then {called('run', root)} {name}")
     elif len(run.completed) < total:
         click.echo(f"  go on with: {called('run', root)} {name}")
@@ -202,6 +208,8 @@ def _counts(run: CampaignRun, view: CampaignView) -> Iterator[str]:
 def _exit_code(runs: tuple[CampaignRun, ...]) -> int:
     if any(run.halt is Halt.INTERRUPTED for run in runs):
         return EXIT_INTERRUPTED
+    if any(never_began(run) for run in runs):
+        return EXIT_WORLD
     if any(run.failures or run.halt in {Halt.ALIKE, Halt.NEVER_FITS} for run in runs):
         return EXIT_REFUSED
     if any(run.halt is Halt.ASKED for run in runs):

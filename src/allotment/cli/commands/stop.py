@@ -22,6 +22,7 @@ from allotment.running.engine.control import (
 )
 
 LOOK_SECONDS = 0.2
+PATIENCE_SECONDS = 15.0
 
 
 @click.command(name="stop")
@@ -62,7 +63,13 @@ def command(
         return 0
     grace = opened.platform.defaults.grace_seconds
     click.echo(f"pages in flight are finished first (at most {counted(grace, 'second')})", err=True)
-    while any(stop_pending(state, engine, theirs) for engine, theirs in asked):
+    until = time.monotonic() + grace + PATIENCE_SECONDS
+    while pending := [engine.pid for engine, theirs in asked if stop_pending(state, engine, theirs)]:
+        if time.monotonic() > until:
+            raise AllotmentError(
+                f"process {pending[0]} was asked to stop and does not answer",
+                remedy=f"it may itself be stopped (Ctrl-Z): bring it back, or end it: kill -9 {pending[0]}",
+            )
         time.sleep(LOOK_SECONDS)
     click.echo("stopped, unless they ended meanwhile (allot status); allot run goes on where they were")
     return 0

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from allotment.buckets.bucket import Bucket
-from allotment.buckets.keys import VolumeKeys
+from allotment.buckets.keys import RecipeKeys, VolumeKeys
 from allotment.errors import AllotmentError
 from allotment.running.endings import PermanentFailureError
+from allotment.running.engine.work import Work
 from allotment.running.objects import load
 from allotment.running.sources.folder import file_sizes
 
@@ -39,6 +40,12 @@ class Completed:
     pages_total: int = 0
     faults: tuple[PageFault, ...] = ()
     change: str = ""
+
+
+def completed_volume(bucket: Bucket, work: Work, volume: str) -> Completed:
+    """A complete volume of this work, looked at again."""
+    keys = RecipeKeys(work.team, work.pipeline, work.recipe).volume(volume)
+    return read_completed(bucket, keys, work.root, work.folders.get(volume))
 
 
 def read_completed(bucket: Bucket, keys: VolumeKeys, root: Path, folder: str | None) -> Completed:

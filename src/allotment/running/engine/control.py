@@ -73,7 +73,10 @@ class Registration:
 
     def stop_requests(self) -> frozenset[str]:
         """The campaigns that somebody asked this engine to stop."""
-        return frozenset(entry.name for entry in os.scandir(self.folder / "stop"))
+        try:
+            return frozenset(entry.name for entry in os.scandir(self.folder / "stop"))
+        except OSError:  # somebody has tidied up: nobody can ask any more, and the work goes on
+            return frozenset()
 
     def stopped(self, campaign: str) -> None:
         """Tell whoever asked that the campaign has stopped."""

@@ -16,6 +16,7 @@ from allotment.running.engine.campaign_run import CampaignRun
 from allotment.running.engine.indexes import Indexes
 from allotment.running.engine.worker import Worker
 
+NEVER_BEGAN = "worker-never-began"
 COMPLETE, FAILED, PERMANENT, RECLAIMED = 0, 1, 13, 143
 
 TellEvent = tuple[str, str, Mapping[str, Any]]
@@ -67,6 +68,11 @@ def ending_of(run: CampaignRun, worker: Worker) -> Ending:
     )
 
 
+def never_began(run: CampaignRun) -> bool:
+    """Whether all that failed did so before it began: the bucket or the machine is at fault, not a volume."""
+    return bool(run.failures) and all(reason == NEVER_BEGAN for reason, _ in run.failures.values())
+
+
 def _never_began(run: CampaignRun, worker: Worker, code: int, most: int) -> Ending:
     run.never_began[worker.index] += 1
     times = run.never_began[worker.index]
@@ -75,9 +81,7 @@ def _never_began(run: CampaignRun, worker: Worker, code: int, most: int) -> Endi
     message = (
         f"its worker ended {times} times before it began, last {_how(worker, code)}: {worker.last_words()}"
     )
-    return Ending(
-        _untold(run, worker, "volume.failed", reason="worker-never-began", message=message), _failed
-    )
+    return Ending(_untold(run, worker, "volume.failed", reason=NEVER_BEGAN, message=message), _failed)
 
 
 def _how(worker: Worker, code: int) -> str:

@@ -260,8 +260,16 @@ class Engine:
             run = self._by_name[worker.campaign]
             ending = ending_of(run, worker)
             for kind, volume, data in ending.events:
-                self._tell(run, kind, volume, **data)
+                self._tell(run, kind, volume, **data, **self._counts(run, kind, volume))
             ending.move(run.indexes, worker.index, self.filler.clock())
+
+    def _counts(self, run: CampaignRun, kind: str, volume: str) -> dict[str, int]:
+        """Pages of a volume whose worker could not tell of them any more."""
+        if kind != "volume.completed":
+            return {}
+        found = self.completed(run.work, volume)
+        faults = len(found.faults)
+        return {"pages_done": found.pages_done, "pages_total": found.pages_total, "pages_failed": faults}
 
     def _press(self) -> None:
         """Kill what was asked to end and has not, past its grace."""

@@ -13,6 +13,7 @@ from allotment.buckets.bucket import Bucket
 from allotment.buckets.event_log import read_events
 from allotment.buckets.keys import RecipeKeys
 from allotment.events.model import CampaignReader, CampaignState, CampaignView, VolumeState, VolumeView
+from allotment.running.engine.completed import Completed, completed_volume
 from allotment.running.engine.standing import Standing, VolumeStanding, volume_standing
 from allotment.running.engine.work import Work
 
@@ -43,6 +44,8 @@ def overview(bucket: Bucket, work: Work, now: float, *, engine_lives: bool) -> C
             standing = volume_standing(bucket, work, volume.id, now)
             view = _seen(view or VolumeView(volume.id), standing)
             somebody_works = somebody_works or standing.standing is Standing.HELD
+        if view.state is VolumeState.COMPLETE and not view.pages_done:
+            view = _counted(view, completed_volume(bucket, work, volume.id))
         volumes[volume.id] = view
     shown = replace(told, team=work.team, volumes=volumes, volumes_total=len(work.volumes))
     return _with_state(shown, work, somebody_works=somebody_works)
@@ -61,6 +64,16 @@ def _seen(view: VolumeView, standing: VolumeStanding) -> VolumeView:
         pages_failed=max(view.pages_failed, standing.pages_failed),
         reason=standing.reason or view.reason,
         message=standing.message or view.message,
+    )
+
+
+def _counted(view: VolumeView, completed: Completed) -> VolumeView:
+    """A complete volume of whose pages no event told."""
+    return replace(
+        view,
+        pages_done=completed.pages_done,
+        pages_total=completed.pages_total or view.pages_total,
+        pages_failed=len(completed.faults),
     )
 
 

@@ -13,15 +13,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from allotment.buckets.bucket import Bucket
 from allotment.buckets.event_log import BucketSink
-from allotment.buckets.keys import RecipeKeys
 from allotment.buckets.opening import bucket_folder, open_bucket
 from allotment.devices.ledger import Ledger
 from allotment.devices.world import World
 from allotment.running.engine.assign import processors_of
 from allotment.running.engine.campaign_run import CampaignRun
-from allotment.running.engine.completed import Completed, read_completed
+from allotment.running.engine.completed import completed_volume
 from allotment.running.engine.control import (
     EngineDescription,
     Registration,
@@ -109,12 +107,6 @@ def run_works(works: Sequence[Work], session: Session, watcher: Watcher) -> tupl
         )
         engine.run()
     return runs
-
-
-def completed_volume(bucket: Bucket, work: Work, volume: str) -> Completed:
-    """A complete volume of this work, looked at again."""
-    keys = RecipeKeys(work.team, work.pipeline, work.recipe).volume(volume)
-    return read_completed(bucket, keys, work.root, work.folders.get(volume))
 
 
 def _user() -> str:

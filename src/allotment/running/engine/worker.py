@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from allotment.running.limits import THREAD_VARIABLES
 
 READ_SIZE = 1 << 16
 LAST_WORDS_BYTES = 4096
+LINE_BEGINNING = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [a-z]+ ")
 
 
 @dataclass(slots=True)
@@ -97,7 +99,8 @@ class Worker:
                 lines = file.read().decode("utf-8", errors="replace").splitlines()
         except OSError:
             return ""
-        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+        last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        return LINE_BEGINNING.sub("", last)
 
     def close(self) -> None:
         """Let go of its pipe."""
@@ -129,6 +132,8 @@ def start_worker(
 
     ``folder`` takes the assignment file. Raises WorldError when no process can be started.
     """
+    for needed in (folder, log.parent):  # somebody may have tidied up meanwhile
+        needed.mkdir(parents=True, exist_ok=True)
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
     path = folder / f"{campaign}-{index}.json"
