@@ -37,7 +37,7 @@ ASSIGNMENT = Assignment(
     indexes=((VolumeSpec("v1", {"pages": 3}),),),
     root="/repository",
     bucket="memory",
-    limits=Limits(look_ahead=2),
+    limits=Limits(look_ahead=1),  # pages come in their order
 )
 
 
