@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from allotment.events.event import KINDS, Event, format_time, parse_line, parse_lines, parse_time
+from allotment.events.event import (
+    KINDS,
+    LONGEST_LINE,
+    Event,
+    format_time,
+    parse_line,
+    parse_lines,
+    parse_time,
+)
+
+RIGHT = {"format_version": 1, "time": "2026-01-02T03:04:05Z", "kind": "x", "team": "t", "campaign": "c"}
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
 events = st.builds(
@@ -56,6 +66,10 @@ def test_a_line_shows_its_time_as_people_read_it() -> None:
         '{"format_version":1,"time":"2026-01-02T03:04:05Z","kind":1,"team":"t","campaign":"c"}',
         '{"format_version":1,"time":"2026-01-02T03:04:05Z","kind":"x","team":"t","campaign":"c","data":[]}',
         b"\xff\xfe",
+        "[" * 100_000,
+        b"[" * 5_000,
+        json.dumps({**RIGHT, "data": {"message": "x" * LONGEST_LINE}}),
+        json.dumps({**RIGHT, "time": "0001-01-01T00:00:00+23:59"}).replace("0001-01-01", "0000-00-00"),
     ],
 )
 def test_what_is_no_event_is_skipped(line: str | bytes) -> None:

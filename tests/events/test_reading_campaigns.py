@@ -30,6 +30,13 @@ def test_a_campaign_counts_its_volumes_and_pages() -> None:
     assert view.volumes["a"].rate == pytest.approx(0.1)
 
 
+@pytest.mark.parametrize("number", [1e999, 10**400, -1, True, "9", [], None])
+def test_numbers_that_count_nothing_are_passed_over(number: object) -> None:
+    garbage = {"pages_done": number, "pages_total": number, "pages_failed": number}
+    last = [event("page.done", 20, "a", "0001", **garbage), event("page.failed", 30, "a", "0002", **garbage)]
+    assert fold([*STARTED, *last]).volumes["a"].pages_total == 4
+
+
 def test_lost_and_repeated_events_do_not_change_the_count() -> None:
     third = event("page.done", 30, "a", "0003", pages_done=3, pages_total=4)
     view = fold([*STARTED, third, third])

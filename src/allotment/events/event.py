@@ -2,7 +2,8 @@
 
 Time is Unix seconds as the writer's clock had it, passed in, and RFC 3339 in UTC with milliseconds on the
 line, so that a person can read it. ``data`` is free but flat and small: an event is a notice, never a result.
-A reader skips kinds and keys that it does not know, so that old readers can read new events.
+A reader skips kinds and keys that it does not know, so that old readers can read new events, and lines that
+are no events, since steps are foreign code that can write into any file that their worker has open.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 FORMAT_VERSION = 1
+LONGEST_LINE = 1 << 20
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 
@@ -71,6 +73,8 @@ class Event:
 
 def parse_line(line: str | bytes) -> Event | None:
     """The event on a line, or None for what is no event of a format that this version reads."""
+    if len(line) > LONGEST_LINE:
+        return None
     try:
         record = json.loads(line)
         if record["format_version"] != FORMAT_VERSION:
@@ -84,7 +88,7 @@ def parse_line(line: str | bytes) -> Event | None:
             page=_optional_text(record.get("page")),
             data=_mapping(record.get("data", {})),
         )
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
 
 

@@ -18,6 +18,7 @@ from allotment.events.event import Event
 
 RATE_SECONDS = 120.0
 RATE_PAGES = 1000
+MOST = 1 << 50
 
 
 class VolumeState(StrEnum):
@@ -190,7 +191,9 @@ def _pages_left(campaign: CampaignView) -> float:
 
 def _number(event: Event, key: str, default: int) -> int:
     value = event.data.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) else default
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST:
+        return value
+    return default
 
 
 def _words(event: Event) -> dict[str, Any]:
