@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from allotment.buckets.bucket import Bucket, BucketRefused, BucketUnavailable, KeyExists, KeyMissing
+from allotment.buckets.bucket import (
+    Bucket,
+    BucketRefused,
+    BucketUnavailable,
+    KeyExists,
+    KeyMissing,
+    ObjectRefused,
+)
 from allotment.buckets.faulty import Death, Fault, FaultyBucket, planned, seeded
 from allotment.buckets.memory import MemoryBucket
 from allotment.buckets.opening import open_bucket
@@ -210,3 +217,37 @@ def test_a_slow_bucket_is_heard_of_and_a_seed_repeats_its_faults() -> None:
     first, second = ([plan(n, "read", "k") for n in range(50)] for plan in plans)
     assert first == second
     assert set(first) == {Fault.NONE, Fault.FAILS, Fault.SLOW}
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link", "device", "nowhere"])
+def test_what_is_no_file_is_refused_and_never_waited_for(tmp_path: Path, kind: str) -> None:
+    bucket = open_bucket("results", tmp_path)
+    bucket.create("a/good", b"good")
+    path = tmp_path / "results" / "a" / "odd"
+    targets = {"link": tmp_path / "results" / "a" / "good", "device": Path(os.devnull), "nowhere": Path("x")}
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(targets[kind])
+    for look in (bucket.read, bucket.exists):
+        with pytest.raises(ObjectRefused) as caught:
+            look("a/odd")
+        assert "a/odd" in str(caught.value)
+        assert "no file" in str(caught.value)
+
+
+def test_an_object_larger_than_it_can_be_is_refused(bucket: Bucket) -> None:
+    bucket.create("a", b"12345")
+    assert bucket.read("a", 5) == b"12345"
+    with pytest.raises(ObjectRefused, match="more than 4 bytes"):
+        bucket.read("a", 4)
+
+
+def test_a_link_in_a_list_is_not_followed(tmp_path: Path) -> None:
+    bucket = open_bucket("results", tmp_path)
+    bucket.create("v/pages/1", b"1")
+    (tmp_path / "results" / "v" / "pages" / "self").symlink_to(".")
+    (tmp_path / "results" / "v" / "pages" / "lost").symlink_to("nowhere")
+    assert sorted(entry.key for entry in bucket.list("v/")) == ["v/pages/1", "v/pages/lost", "v/pages/self"]

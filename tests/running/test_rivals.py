@@ -71,7 +71,7 @@ class TurnBucket:
     def create(self, key: str, data: bytes) -> None:
         self._in_turn(lambda: self._inner.create(key, data))
 
-    def read(self, key: str) -> bytes:
+    def read(self, key: str, most: int | None = None) -> bytes:
         return self._in_turn(lambda: self._inner.read(key))
 
     def exists(self, key: str) -> bool:

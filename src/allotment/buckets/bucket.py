@@ -27,8 +27,8 @@ class Bucket(Protocol):
     def create(self, key: str, data: bytes) -> None:
         """Write an object that is not there yet, wholly or not at all; raises `KeyExists` if it is."""
 
-    def read(self, key: str) -> bytes:
-        """The object's bytes; raises `KeyMissing`."""
+    def read(self, key: str, most: int | None = None) -> bytes:
+        """The object's bytes; raises `KeyMissing`, and `ObjectRefused` for more than ``most`` of them."""
 
     def exists(self, key: str) -> bool:
         """Whether the object is there."""
@@ -65,6 +65,11 @@ class BucketRefused(WorldError):  # noqa: N818 - named for what was met
 
 
 @dataclass(eq=False)
+class ObjectRefused(BucketRefused):
+    """What lies under this one key is no object of ours: a link, a device, something far too large."""
+
+
+@dataclass(eq=False)
 class Conflict(AllotmentError):  # noqa: N818 - named for what was met
     """Other bytes are there under the key than those that were to be written once."""
 
@@ -75,6 +80,11 @@ class Conflict(AllotmentError):  # noqa: N818 - named for what was met
 def key_exists(key: str) -> KeyExists:
     """The error for a taken key."""
     return KeyExists("the key is taken, and keys are written once", key, key=key)
+
+
+def too_large(key: str, most: int) -> ObjectRefused:
+    """The error for an object that is larger than it can be."""
+    return ObjectRefused(f"it is damaged: it has more than {most} bytes", key, "move it away")
 
 
 def key_missing(key: str) -> KeyMissing:

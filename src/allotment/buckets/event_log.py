@@ -10,13 +10,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 
-from allotment.buckets.bucket import Bucket, KeyExists, KeyMissing
+from allotment.buckets.bucket import Bucket, KeyExists, KeyMissing, ObjectRefused
 from allotment.buckets.keys import events_object, events_prefix
 from allotment.errors import WorldError
 from allotment.events.event import Event, parse_lines
 
 FLUSH_SECONDS = 10.0
 FLUSH_EVENTS = 1000
+MOST_BYTES = 64 * 1024 * 1024
 
 log = logging.getLogger(__name__)
 
@@ -80,6 +81,6 @@ def read_events(bucket: Bucket, team: str, campaign: str) -> list[Event]:
 def _objects(bucket: Bucket, team: str, campaign: str) -> Iterator[bytes]:
     for key in sorted(entry.key for entry in bucket.list(events_prefix(team, campaign))):
         try:
-            yield bucket.read(key)
-        except KeyMissing:
+            yield bucket.read(key, MOST_BYTES)
+        except (KeyMissing, ObjectRefused):
             continue

@@ -66,9 +66,9 @@ class FaultyBucket:
         """Write an object that is not there yet, or misbehave."""
         self._meet("create", key, lambda: self.inner.create(key, data))
 
-    def read(self, key: str) -> bytes:
+    def read(self, key: str, most: int | None = None) -> bytes:
         """The object's bytes, or a fault."""
-        return self._meet("read", key, lambda: self.inner.read(key))
+        return self._meet("read", key, lambda: self.inner.read(key, most))
 
     def exists(self, key: str) -> bool:
         """Whether the object is there, or a fault."""

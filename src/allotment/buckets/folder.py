@@ -12,17 +12,28 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import re
 import secrets
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from allotment.buckets.bucket import BucketRefused, BucketUnavailable, Entry, key_exists, key_missing
+from allotment.buckets.bucket import (
+    BucketRefused,
+    BucketUnavailable,
+    Entry,
+    ObjectRefused,
+    key_exists,
+    key_missing,
+    too_large,
+)
 from allotment.errors import WorldError
 
 HIDDEN = "."
 MODE = 0o666
+READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 _KEY = re.compile(r"[^./\0][^/\0]*(?:/[^./\0][^/\0]*)*")
 _NO_NAMELESS = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOSYS}
@@ -36,6 +47,16 @@ _HOPELESS = {
     errno.ELOOP,
     errno.EMLINK,
     errno.EXDEV,
+}
+
+MOVE_AWAY = "move it away, then `allot retry`"
+KINDS = {
+    stat.S_IFLNK: "a link",
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
 }
 
 
@@ -56,24 +77,36 @@ class FolderBucket:
         except OSError as error:
             raise self._failure(error, "write") from error
 
-    def read(self, key: str) -> bytes:
+    def read(self, key: str, most: int | None = None) -> bytes:
         """The object's bytes."""
+        path = self._path(key)
         try:
-            with open(self._path(key), "rb", buffering=0) as file:  # noqa: PTH123 - this is done very often
-                return file.read()
+            descriptor = os.open(path, READ)
+            try:
+                about = os.fstat(descriptor)
+                if not stat.S_ISREG(about.st_mode):
+                    raise _no_object(path, about.st_mode)
+                if most is not None and about.st_size > most:
+                    raise too_large(path, most)
+                return io.FileIO(descriptor, closefd=False).readall()
+            finally:
+                os.close(descriptor)
         except (FileNotFoundError, NotADirectoryError):
             raise key_missing(key) from None
         except OSError as error:
-            raise self._failure(error, "read") from error
+            raise self._unreadable(path, error) from error
 
     def exists(self, key: str) -> bool:
         """Whether the object is there."""
+        path = self._path(key)
         try:
-            os.stat(self._path(key))  # noqa: PTH116 - as above
+            mode = os.lstat(path).st_mode
         except (FileNotFoundError, NotADirectoryError):
             return False
         except OSError as error:
             raise self._failure(error, "read") from error
+        if not stat.S_ISREG(mode):
+            raise _no_object(path, mode)
         return True
 
     def list_folders(self, prefix: str) -> tuple[str, ...]:
@@ -87,7 +120,7 @@ class FolderBucket:
             raise self._failure(error, "list") from error
 
     def list(self, prefix: str) -> Iterator[Entry]:
-        """Every object below a prefix."""
+        """Every object below a prefix, and what may be taken for one; no link is followed."""
         folders = [prefix]
         while folders:
             below = folders.pop()
@@ -96,10 +129,11 @@ class FolderBucket:
                     for entry in entries:
                         if not _shown(entry.name):
                             continue
-                        if entry.is_dir():
+                        if entry.is_dir(follow_symlinks=False):
                             folders.append(f"{below}{entry.name}/")
-                        else:
-                            yield Entry(below + entry.name, entry.stat().st_size)
+                            continue
+                        with contextlib.suppress(FileNotFoundError):
+                            yield Entry(below + entry.name, entry.stat(follow_symlinks=False).st_size)
             except (FileNotFoundError, NotADirectoryError):
                 continue
             except OSError as error:
@@ -152,6 +186,15 @@ class FolderBucket:
             raise BucketRefused(f"{prefix!r:.200} cannot be the prefix of a list", self._base)
         return self._path(prefix[:-1]) if prefix else self._base
 
+    def _unreadable(self, path: str, error: OSError) -> WorldError:
+        """Why a file cannot be read: its own fault, or the bucket's."""
+        if error.errno == errno.ELOOP:
+            return _no_object(path, stat.S_IFLNK)
+        if error.errno in {errno.ENXIO, errno.EACCES, errno.EPERM}:
+            return ObjectRefused(f"it cannot be read: {error.strerror}", path, MOVE_AWAY)
+        error.filename = path
+        return self._failure(error, "read")
+
     def _failure(self, error: OSError, verb: str) -> WorldError:
         reason = error.strerror or str(error)
         if error.errno in _HOPELESS:
@@ -161,6 +204,12 @@ class FolderBucket:
                 "name a folder that this user may write, as `bucket` in the platform's file",
             )
         return BucketUnavailable(f"the bucket failed to {verb}: {reason}", str(error.filename or self._base))
+
+
+def _no_object(path: str, mode: int) -> ObjectRefused:
+    """The error for what lies under a key and is no file."""
+    kind = KINDS.get(stat.S_IFMT(mode), "something else")
+    return ObjectRefused(f"it is {kind} and no file, so it is not read", path, MOVE_AWAY)
 
 
 def _shown(name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 
-from allotment.buckets.bucket import Entry, key_exists, key_missing
+from allotment.buckets.bucket import Entry, key_exists, key_missing, too_large
 
 
 class MemoryBucket:
@@ -22,12 +22,15 @@ class MemoryBucket:
                 raise key_exists(key)
             self.objects[key] = bytes(data)
 
-    def read(self, key: str) -> bytes:
+    def read(self, key: str, most: int | None = None) -> bytes:
         """The object's bytes."""
         try:
-            return self.objects[key]
+            data = self.objects[key]
         except KeyError:
             raise key_missing(key) from None
+        if most is not None and len(data) > most:
+            raise too_large(key, most)
+        return data
 
     def exists(self, key: str) -> bool:
         """Whether the object is there."""

@@ -78,9 +78,9 @@ class PatientBucket:
         """Write an object unless it is there; raises `Conflict` when other bytes are."""
         return put_once(self.inner, key, data, sleep=self._sleep, patience=self._patience)
 
-    def read(self, key: str) -> bytes:
+    def read(self, key: str, most: int | None = None) -> bytes:
         """The object's bytes; raises `KeyMissing`."""
-        return self._again(lambda: self.inner.read(key))
+        return self._again(lambda: self.inner.read(key, most))
 
     def exists(self, key: str) -> bool:
         """Whether the object is there."""

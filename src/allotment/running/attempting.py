@@ -11,9 +11,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from allotment.buckets.bucket import ObjectRefused
 from allotment.buckets.keys import VolumeKeys
 from allotment.buckets.once import NO_PATIENCE
-from allotment.errors import AllotmentError, WorldError
+from allotment.errors import WorldError
 from allotment.running.assignment import VolumeSpec
 from allotment.running.attempts import History, begin_attempt, end_attempt
 from allotment.running.endings import (
@@ -23,6 +24,7 @@ from allotment.running.endings import (
     PermanentFailureError,
     Stopped,
     VolumeFailedError,
+    one_line,
 )
 from allotment.running.lease import Lease, LeaseLostError
 from allotment.running.manifest import build_manifest, write_manifest
@@ -35,6 +37,7 @@ from allotment.running.telling import Teller
 from allotment.running.verify import find_missing
 
 MOST_REMAKES = 2
+BUCKET_FAILED = {False: (Ended.FAILED, "bucket"), True: (Ended.PERMANENT, "bucket-damaged")}
 
 log = logging.getLogger(__name__)
 
@@ -210,14 +213,10 @@ def how_ended(error: BaseException, around: Surroundings) -> tuple[Ended, Volume
         limit = around.assignment.limits.max_seconds or 0
         return Ended.FAILED, VolumeFailedError("deadline", f"its worker took longer than {limit:g} s")
     if isinstance(error, WorldError):
-        return Ended.FAILED, VolumeFailedError("bucket", one_line(error))
+        ended, reason = BUCKET_FAILED[isinstance(error, ObjectRefused)]
+        return ended, VolumeFailedError(reason, one_line(error))
     log.error("unexpected trouble", exc_info=error)
     return Ended.FAILED, VolumeFailedError("error", in_words(error))
-
-
-def one_line(error: AllotmentError) -> str:
-    """An error of ours on one line."""
-    return " ".join(str(error).split())
 
 
 def _check_failures(reading: Reading) -> None:

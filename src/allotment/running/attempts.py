@@ -16,9 +16,19 @@ from typing import Any
 from allotment.buckets.bucket import Bucket, Conflict, KeyMissing
 from allotment.buckets.keys import VolumeKeys, parse_attempt
 from allotment.buckets.once import PatientBucket
+from allotment.errors import AllotmentError
 from allotment.running.assignment import Limits
 from allotment.running.endings import Ended, PermanentFailureError
-from allotment.running.objects import FORMAT_VERSION, damaged, dump, load
+from allotment.running.objects import (
+    FORMAT_VERSION,
+    MALFORMED,
+    damaged,
+    dump,
+    mapping,
+    moment,
+    read_object,
+    whole,
+)
 
 MOST_CONTESTS = 20
 
@@ -85,21 +95,21 @@ def read_history(bucket: PatientBucket, keys: VolumeKeys, *, done: int) -> Histo
     last = max(numbers, default=0)
     if last == 0:
         return History()
-    start = load(bucket.read(keys.attempt(last)), keys.attempt(last))
+    start = read_object(bucket, keys.attempt(last))
     if start.get("kind") == RETRY:
         return History(last)
-    end = load(bucket.read(keys.attempt_end(last)), keys.attempt_end(last)) if last in ends else {}
+    end = read_object(bucket, keys.attempt_end(last)) if last in ends else {}
     try:
         return _after(last, start, end, done)
-    except (KeyError, TypeError, ValueError) as error:
+    except MALFORMED as error:
         raise damaged(keys.attempt(last)) from error
 
 
 def _after(last: int, start: Mapping[str, Any], end: Mapping[str, Any], done: int) -> History:
     """The history after a start and, if there is one, its end."""
     outcome = Ended(end.get("outcome", Ended.RECLAIMED))
-    failures = int(start["failures"]) + (outcome is Ended.FAILED)
-    fruitless = 0 if done > int(start["done"]) else int(start["fruitless"])
+    failures = whole(start["failures"]) + (outcome is Ended.FAILED)
+    fruitless = 0 if done > whole(start["done"]) else whole(start["fruitless"])
     if outcome is Ended.RECLAIMED and done <= int(start["done"]):
         fruitless += 1
     stuck = [str(page) for page in start["stuck"]]
@@ -163,33 +173,36 @@ def mark_retry(bucket: Bucket, keys: VolumeKeys, *, by: str, now: float) -> int:
 
 
 def read_attempts(bucket: Bucket, keys: VolumeKeys) -> tuple[Attempt, ...]:
-    """Every start of a volume by its number, for people to look at."""
+    """Every start of a volume by its number, for people; raises AllotmentError if one is damaged."""
     patient = PatientBucket(bucket, sleep=lambda _: None)
-    attempts = (_read_attempt(patient, keys, number) for number in sorted(_numbers(patient, keys)))
+    try:
+        attempts = [_read_attempt(patient, keys, number) for number in sorted(_numbers(patient, keys))]
+    except PermanentFailureError as damage:
+        raise AllotmentError(damage.message) from damage
     return tuple(attempt for attempt in attempts if attempt.kind == START)
 
 
 def _read_attempt(bucket: PatientBucket, keys: VolumeKeys, number: int) -> Attempt:
-    start = load(bucket.read(keys.attempt(number)), keys.attempt(number))
-    measured = start.get("measured") or {}
+    start = read_object(bucket, keys.attempt(number))
     try:
-        end = load(bucket.read(keys.attempt_end(number)), keys.attempt_end(number))
+        end = read_object(bucket, keys.attempt_end(number))
     except KeyMissing:
         end = {}
     try:
+        measured = mapping(start.get("measured"))
         return Attempt(
             number=number,
             kind=str(start["kind"]),
-            started=measured.get("at"),
+            started=moment(measured.get("at")),
             host=str(measured.get("host", "")),
             log=str(measured.get("log") or ""),
             devices=tuple(str(device) for device in measured.get("devices", ())),
             outcome=Ended(end["outcome"]) if end else None,
             reason=str(end.get("reason", "")),
             message=str(end.get("message", "")),
-            ended=(end.get("measured") or {}).get("at"),
+            ended=moment(mapping(end.get("measured")).get("at")),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except MALFORMED as error:
         raise damaged(keys.attempt(number)) from error
 
 

@@ -72,6 +72,6 @@ class Board:
         text = self._memory[TEXT:SIZE].split(b"\0", 1)[0]
         try:
             about = json.loads(text) if text else None
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
         return about if isinstance(about, dict) else None

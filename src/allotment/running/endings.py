@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from allotment.errors import AllotmentError
+
 EXIT_COMPLETE = 0
 EXIT_FAILED = 1
 EXIT_PERMANENT = 13
@@ -50,6 +52,11 @@ class VolumeFailedError(Exception):
 @dataclass(eq=False)
 class PermanentFailureError(VolumeFailedError):
     """The volume cannot be done until somebody mends something and asks for a retry."""
+
+
+def one_line(error: AllotmentError) -> str:
+    """An error of ours on one line."""
+    return " ".join(str(error).split())
 
 
 class Stopped(BaseException):

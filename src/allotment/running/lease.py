@@ -17,10 +17,11 @@ from allotment.buckets.bucket import Conflict
 from allotment.buckets.keys import VolumeKeys, parse_lease
 from allotment.buckets.once import PatientBucket
 from allotment.running.holder import Holder, read_holder
-from allotment.running.objects import FORMAT_VERSION, damaged, dump, load
+from allotment.running.objects import FORMAT_VERSION, MALFORMED, damaged, dump, read_object
 
 LEASE_SECONDS = 60.0
 RENEW_SECONDS = 20.0
+ABSURD_SECONDS = 86_400.0
 MOST_CONTESTS = 5
 
 IsDead = Callable[[Holder], bool]
@@ -126,17 +127,21 @@ def newest_lease(bucket: PatientBucket, keys: VolumeKeys) -> tuple[int, Held | N
     if number == 0:
         return 0, None
     try:
-        value = load(bucket.read(keys.lease(number)), keys.lease(number))
+        value = read_object(bucket, keys.lease(number))
         if value["released"]:
             return number, None
         return number, Held(read_holder(value["holder"]), float(value["expires"]))
-    except (KeyError, TypeError, ValueError) as error:
+    except MALFORMED as error:
         raise damaged(keys.lease(number)) from error
 
 
 def in_force(held: Held, now: float, is_dead: IsDead) -> bool:
-    """Whether a lease still keeps others away: it has not run out, and its holder is not known to be dead."""
-    return now < held.expires and not is_dead(held.holder)
+    """Whether a lease still keeps others away: it has not run out, and its holder is not known to be dead.
+
+    One that would hold for a day or more is none of ours, or of a clock that is far off, and keeps nobody
+    away: if its holder lives, it learns so before it writes anything more.
+    """
+    return now < held.expires < now + ABSURD_SECONDS and not is_dead(held.holder)
 
 
 def _record(holder: Holder, expires: float, *, released: bool) -> bytes:

@@ -16,7 +16,16 @@ from allotment.buckets.keys import VolumeKeys
 from allotment.buckets.once import PatientBucket
 from allotment.running.assignment import Assignment
 from allotment.running.endings import PermanentFailureError
-from allotment.running.objects import FORMAT_VERSION, dump, load
+from allotment.running.objects import (
+    FORMAT_VERSION,
+    MALFORMED,
+    damaged,
+    dump,
+    load,
+    mapping,
+    read_object,
+    whole,
+)
 from allotment.running.records import PageRecord
 from allotment.running.sources.source import PageRef
 
@@ -63,7 +72,7 @@ def write_manifest(bucket: PatientBucket, keys: VolumeKeys, manifest: bytes) -> 
     try:
         bucket.put(keys.manifest, manifest)
     except Conflict:
-        there = load(bucket.read(keys.manifest), keys.manifest)
+        there = read_object(bucket, keys.manifest)
         ours = load(manifest, keys.manifest)
         if {**there, MEASURED: None} != {**ours, MEASURED: None}:
             raise PermanentFailureError(
@@ -74,8 +83,11 @@ def write_manifest(bucket: PatientBucket, keys: VolumeKeys, manifest: bytes) -> 
 
 def read_counts(bucket: PatientBucket, keys: VolumeKeys) -> dict[str, int]:
     """How many pages a complete volume has, by ``pages``, ``done`` and ``failed``."""
-    counts = load(bucket.read(keys.manifest), keys.manifest).get("counts") or {}
-    return {name: int(counts.get(name, 0)) for name in ("pages", "done", "failed")}
+    try:
+        counts = mapping(read_object(bucket, keys.manifest).get("counts"))
+        return {name: whole(counts.get(name, 0)) for name in ("pages", "done", "failed")}
+    except MALFORMED as error:
+        raise damaged(keys.manifest) from error
 
 
 def _entry(

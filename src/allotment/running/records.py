@@ -7,11 +7,14 @@ host, no attempt. A refusal is its counterpart for a page that can never be done
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from allotment.running.objects import FORMAT_VERSION, damaged, dump, load
+from allotment.running.objects import FORMAT_VERSION, MALFORMED, damaged, dump, load, mapping, whole
+
+_OUTPUT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +86,12 @@ def read_record(data: bytes, key: str) -> PageRecord:
     value = load(data, key)
     try:
         outputs = {
-            str(name): OutputMark(int(mark["size"]), str(mark["sha256"]))
+            _output(name): OutputMark(whole(mark["size"]), str(mark["sha256"]))
             for name, mark in value["outputs"].items()
         }
-        return PageRecord(str(value["page"]), _source(value["source"]), outputs, value.get("measured") or {})
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        page = _page(value["page"], key)
+        return PageRecord(page, _source(value["source"]), outputs, mapping(value.get("measured")))
+    except MALFORMED as error:
         raise damaged(key) from error
 
 
@@ -95,8 +99,9 @@ def read_refusal(data: bytes, key: str, number: int) -> Refusal:
     """The refusal at a key."""
     value = load(data, key)
     try:
-        return Refusal(str(value["page"]), _source(value["source"]), str(value["refused"]), number)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        page = _page(value["page"], key)
+        return Refusal(page, _source(value["source"]), str(value["refused"]), number)
+    except MALFORMED as error:
         raise damaged(key) from error
 
 
@@ -106,4 +111,18 @@ def mark_of(data: bytes) -> OutputMark:
 
 
 def _source(value: Mapping[str, Any]) -> SourceMark:
-    return SourceMark(str(value["name"]), int(value["size"]), str(value.get("sha256", "")))
+    return SourceMark(str(value["name"]), whole(value["size"]), str(value.get("sha256", "")))
+
+
+def _page(name: object, key: str) -> str:
+    """The page that an object names, which has to be the one whose key it has."""
+    page = key.rpartition("/")[2].partition(".")[0]
+    if name != page:
+        raise ValueError(f"it is of page {name!r:.50}")
+    return page
+
+
+def _output(name: str) -> str:
+    if not _OUTPUT.fullmatch(name):
+        raise ValueError(f"{name!r:.50} is no name of an output")
+    return name

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from allotment.buckets.bucket import Bucket
+from allotment.buckets.bucket import Bucket, ObjectRefused
 from allotment.buckets.keys import VolumeKeys, parse_record, parse_refusal
 from allotment.buckets.once import PatientBucket
 from allotment.running.assignment import Limits
 from allotment.running.attempts import read_history
-from allotment.running.endings import PermanentFailureError
+from allotment.running.endings import PermanentFailureError, one_line
 from allotment.running.holder import Holder, is_dead
 from allotment.running.lease import in_force, newest_lease
 
@@ -55,14 +55,17 @@ def volume_state(
 ) -> VolumeState:
     """How the volume stands now (Unix seconds)."""
     patient = PatientBucket(bucket, sleep=sleep)
-    if patient.exists(keys.manifest):
-        return VolumeState(VolumeStatus.COMPLETE)
-    done, refused = count_pages(patient, keys)
+    done = refused = 0
     try:
+        if patient.exists(keys.manifest):
+            return VolumeState(VolumeStatus.COMPLETE)
+        done, refused = count_pages(patient, keys)
         _, held = newest_lease(patient, keys)
         history = read_history(patient, keys, done=done)
     except PermanentFailureError as damage:
         return VolumeState(VolumeStatus.FAILED, done, refused, damage.reason, damage.message)
+    except ObjectRefused as damage:
+        return VolumeState(VolumeStatus.FAILED, done, refused, "bucket-damaged", one_line(damage))
     holder = held.holder if held is not None and in_force(held, now, dead) else None
     refusal = history.refusal(limits)
     if refusal is not None and holder is None:

@@ -20,7 +20,6 @@ from allotment.buckets.opening import open_bucket
 from allotment.errors import AllotmentError
 from allotment.events.sinks import PipeSink, Sink
 from allotment.running.assignment import Assignment, VolumeSpec
-from allotment.running.attempting import one_line
 from allotment.running.board import Board
 from allotment.running.device_memory import device_memory
 from allotment.running.endings import (
@@ -30,6 +29,7 @@ from allotment.running.endings import (
     EXIT_TERMINATED,
     DeadlinePassed,
     Stopped,
+    one_line,
 )
 from allotment.running.holder import this_process
 from allotment.running.interrupts import SignalInterrupts
