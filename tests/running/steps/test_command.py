@@ -125,6 +125,11 @@ def test_an_output_that_is_missing_is_a_failure(tmp_path: Path) -> None:
     ("deed", "words"),
     [
         ("(out/'l').symlink_to('/etc/passwd')", "`l` in its folder, which is a link"),
+        ("import os; os.link(page, out/'h')", "`h` in its folder, which is a link"),
+        ("import os; os.mkfifo(out/'f')", "`f` in its folder, which is a link, a folder or a device"),
+        ("out.rmdir(); out.symlink_to('/etc')", "took away the folder"),
+        ("out.rmdir(); out.mkdir(); (out/'a').write_text('x')", "took away the folder"),
+        ("out.rmdir()", "took away the folder"),
         ("(out/'d').mkdir()", "`d` in its folder, which is a link, a folder"),
         ("import os; os.mkfifo(out/'f')", "`f` in its folder"),
         ("(out/'.hidden').write_text('')", "left a file '.hidden'"),

@@ -19,6 +19,7 @@ import itertools
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -37,6 +38,7 @@ LAST_BYTES = 2_000  # of standard error, in the message of a failure
 LOGGED_BYTES = 1_000_000  # of standard error, per page, in the worker's log
 ROUNDS = 500  # of looking for processes that were left running
 PAUSE_SECONDS = 0.001
+READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 _count = itertools.count(1)
 
@@ -71,16 +73,31 @@ class CommandStep:
             desk = Path(folder)
             out = desk / "out"
             out.mkdir()
-            with (desk / "errors").open("w+b") as errors:
-                try:
-                    code = self._run(self._arguments(desk, page, earlier), out, errors)
-                finally:
-                    said = _pass_on(errors)
-            if code in self._settings.refuse_codes:
-                raise PageRefused(f"{self._program} refuses it (exit code {code}){said}")
-            if code != 0:
-                raise CommandError(f"{self._program} {_ending(code)}{said}")
-            return self._outputs(out)
+            held = os.open(out, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                return self._made(desk, out, held, page, earlier)
+            finally:
+                os.close(held)
+
+    def _made(
+        self, desk: Path, out: Path, held: int, page: Page, earlier: Mapping[str, bytes]
+    ) -> dict[str, bytes]:
+        """The page through the program; ``held`` is its folder, whatever comes to lie in its place."""
+        with (desk / "errors").open("w+b") as errors:
+            try:
+                code = self._run(self._arguments(desk, page, earlier), out, errors)
+            finally:
+                said = _pass_on(errors)
+        if code in self._settings.refuse_codes:
+            raise PageRefused(f"{self._program} refuses it (exit code {code}){said}")
+        if code != 0:
+            raise CommandError(f"{self._program} {_ending(code)}{said}")
+        if not _still_there(out, held):
+            raise CommandError(
+                f"{self._program} took away the folder that it was given for its outputs, or put something "
+                "else in its place; it is to leave files in that folder"
+            )
+        return self._outputs(held)
 
     @property
     def _program(self) -> str:
@@ -132,21 +149,23 @@ class CommandStep:
         with (out / self._settings.stdout).open("wb") as file:
             yield file
 
-    def _outputs(self, out: Path) -> dict[str, bytes]:
+    def _outputs(self, held: int) -> dict[str, bytes]:
         """The files in the program's folder: plain ones, with names that can be part of a key."""
         found = {}
-        for entry in sorted(os.scandir(out), key=lambda entry: entry.name):
-            if not entry.is_file(follow_symlinks=False):
+        for name in sorted(os.listdir(held)):
+            about = os.stat(name, dir_fd=held, follow_symlinks=False)
+            if not stat.S_ISREG(about.st_mode) or about.st_nlink > 1:
                 raise CommandError(
-                    f"{self._program} left `{entry.name}` in its folder, which is a link, a folder or a "
+                    f"{self._program} left `{name}` in its folder, which is a link, a folder or a "
                     "device; only plain files become outputs"
                 )
-            if not OUTPUT_NAME.fullmatch(entry.name):
+            if not OUTPUT_NAME.fullmatch(name):
                 raise CommandError(
-                    f"{self._program} left a file {entry.name!r}; an output's name has letters, digits, "
+                    f"{self._program} left a file {name!r}; an output's name has letters, digits, "
                     "`.`, `_` and `-`, and begins with a letter or digit"
                 )
-            found[entry.name] = Path(entry.path).read_bytes()
+            with os.fdopen(os.open(name, READ, dir_fd=held), "rb") as file:
+                found[name] = file.read()
         wanted = self._settings.outputs
         if wanted is None:
             return found
@@ -154,6 +173,14 @@ class CommandStep:
         if missing:
             raise CommandError(f"{self._program} ended well but left no `{missing[0]}` in its folder")
         return {name: found[name] for name in sorted(wanted)}
+
+
+def _still_there(out: Path, held: int) -> bool:
+    """Whether the folder is where it was."""
+    try:
+        return os.path.samestat(out.lstat(), os.fstat(held))
+    except OSError:
+        return False
 
 
 def _end_carriers(mark: bytes) -> None:
