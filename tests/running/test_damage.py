@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from allotment.buckets.bucket import BucketUnavailable
 from allotment.buckets.memory import MemoryBucket
 from allotment.buckets.once import PatientBucket
 from allotment.buckets.opening import open_bucket
 from allotment.errors import AllotmentError
-from allotment.running.assignment import Limits
+from allotment.running.aftermath import close_unwritten
+from allotment.running.assignment import Limits, VolumeSpec
 from allotment.running.attempts import read_attempts, read_history
+from allotment.running.board import Board
 from allotment.running.endings import PermanentFailureError
 from allotment.running.lease import newest_lease
 from allotment.running.manifest import read_counts
+from allotment.running.page import Page
 from allotment.running.records import read_record, read_refusal
 from allotment.running.state import VolumeStatus, volume_state
+from allotment.running.volume import VolumeRun
 from tests.running.world import RECIPE, World
 
 KEYS = RECIPE.volume("v1")
@@ -142,3 +148,29 @@ def test_a_lease_that_holds_for_days_keeps_nobody_away() -> None:
     lease = {**LEASE, "expires": world.now + 1e9}
     world.bucket.create(KEYS.lease(1), json.dumps(lease).encode())
     assert world.run().code == 0
+
+
+class Endless(MemoryBucket):
+    """A bucket that takes no end of an attempt."""
+
+    def create(self, key: str, data: bytes) -> None:
+        if key.endswith(".end.json"):
+            raise BucketUnavailable("the bucket failed to write: Too many open files", key)
+        super().create(key, data)
+
+
+def test_an_end_that_the_worker_could_not_write_is_written_for_it(tmp_path: Path) -> None:
+    world, board, bucket = World(), Board(), Endless()
+
+    def step(page: Page, earlier: Mapping[str, bytes]) -> Mapping[str, bytes]:
+        raise OSError(24, "Too many open files")
+
+    around = replace(world.around(bucket=bucket, step=step), notice=board)
+    assert VolumeRun(around, VolumeSpec("v1", {"files": "v1"})).run().code == 1
+    about = board.volume
+    assert about is not None
+    folder = open_bucket("results", tmp_path)
+    close_unwritten(replace(world.assignment, root=str(tmp_path), bucket="results"), about)
+    end = json.loads(folder.read(KEYS.attempt_end(1)))
+    assert (end["outcome"], end["reason"]) == ("failed", "page-error")
+    assert "Too many open files" in end["message"]

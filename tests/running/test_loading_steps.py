@@ -80,6 +80,8 @@ def test_a_name_with_a_slip_gets_a_hint() -> None:
         ({"raise": RuntimeError("no memory on the card")}, VolumeFailedError, "step-load"),
         ({"raise": SystemExit(0)}, VolumeFailedError, "step-load"),
         ({"raise": MemoryError()}, VolumeFailedError, "step-load"),
+        ({"raise": KeyboardInterrupt()}, VolumeFailedError, "step-load"),
+        ({"raise": GeneratorExit()}, VolumeFailedError, "step-load"),
     ],
 )
 def test_what_a_factory_may_do(settings: dict[str, Any], kind: type[Exception], reason: str) -> None:

@@ -34,6 +34,13 @@ def failing(world: World, *pages: str, error: BaseException | None = None) -> St
     return step
 
 
+class Unspeakable(Exception):
+    """An error that cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise KeyboardInterrupt
+
+
 def data(world: World, kind: str) -> Mapping[str, Any]:
     """What the latest event of a kind carries."""
     events: list[Event] = [event for event in world.sink.events if event.kind == kind]
@@ -165,6 +172,10 @@ def test_a_volume_whose_pages_all_fail_has_failed_for_good(world: World) -> None
         (RuntimeError("no luck"), "page-error"),
         (SystemExit(0), "page-error"),
         (MemoryError(), "page-error"),
+        (KeyboardInterrupt(), "page-error"),
+        (GeneratorExit(), "page-error"),
+        (Unspeakable(), "page-error"),
+        (BaseException("odd"), "page-error"),
         (PageTimeout(), "page-timeout"),
     ],
 )
@@ -207,6 +218,26 @@ def test_outputs_that_are_none_fail_the_page_in_words(world: World) -> None:
         assert outcome.code == 1
         assert outcome.reason == "page-error"
         assert not fresh.outputs()
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (None, "step copy returned None; it is to return its outputs as bytes by name"),
+        ("hello", "step copy returned 'hello' (str)"),
+        ({5: b"x"}, "step copy returned an output named 5 (int)"),
+        ({b"x": b"x"}, "step copy returned an output named b'x' (bytes)"),
+    ],
+)
+def test_what_a_step_should_return_is_said(world: World, made: Any, words: str) -> None:
+    world.run(step=lambda page, earlier: made)
+    assert words in data(world, "page.failed")["message"]
+
+
+def test_a_step_whose_error_is_unspeakable_is_named(world: World) -> None:
+    world.run(step=failing(world, "0002", error=Unspeakable()))
+    message = data(world, "page.failed")["message"]
+    assert message == "p2.txt: step copy: Unspeakable: it cannot say what is wrong"
 
 
 def test_a_step_that_cannot_be_loaded_now_counts_as_a_failure(world: World) -> None:

@@ -133,10 +133,13 @@ def _inherited() -> set[int]:
 def _close(assignment: Assignment, board: Board, end: WorkerEnd) -> int:
     """Write the end of an attempt that the working process could not end itself, if there is time."""
     about = board.volume
-    if about is None or end.death in {None, Death.GRACE_OVER}:
+    if about is None or end.death is Death.GRACE_OVER or (end.death is None and "reason" not in about):
         return end.code
-    from allotment.running.aftermath import close_attempt
+    from allotment.running.aftermath import close_attempt, close_unwritten
 
+    if "reason" in about:
+        close_unwritten(assignment, about)
+        return end.code
     assert end.death is not None  # noqa: S101 - said above
     return close_attempt(assignment, about, end.death, end.how, board.page)
 

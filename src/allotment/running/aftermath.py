@@ -48,6 +48,12 @@ def close_attempt(
     return EXIT_PERMANENT if last and not several else EXIT_FAILED
 
 
+def close_unwritten(assignment: Assignment, about: Mapping[str, Any]) -> None:
+    """Write an end that the working process knew and could not write: it may have had no open file left."""
+    keys = RecipeKeys(assignment.team, assignment.pipeline, assignment.recipe).volume(str(about["volume"]))
+    _write(assignment, keys, about, VolumeFailedError(str(about["reason"]), str(about["message"])), None)
+
+
 def _write(
     assignment: Assignment,
     keys: VolumeKeys,

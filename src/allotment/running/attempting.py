@@ -90,15 +90,18 @@ class Attempting:
         }
         self.lease.check()
         self.number = begin_attempt(around.patient(), self.keys, self.history, done=done, measured=measured)
-        around.notice.begin_volume(
-            {
-                "volume": self.volume.id,
-                "attempt": self.number,
-                "last": self._last,
-                "at": self._at,
-                "holder": around.holder.id,
-            }
-        )
+        around.notice.begin_volume(self._about(last=self._last))
+
+    def _about(self, *, last: bool, why: VolumeFailedError | None = None) -> dict[str, Any]:
+        """The attempt for whoever may have to write its end; ``why`` when that is all that is left."""
+        about = {
+            "volume": self.volume.id,
+            "attempt": self.number,
+            "last": last,
+            "at": self._at,
+            "holder": self.around.holder.id,
+        }
+        return about if why is None else {**about, "reason": why.reason, "message": why.message}
 
     def _work(self) -> None:
         """The pages, the verification, the manifest."""
@@ -145,6 +148,7 @@ class Attempting:
         if ended is Ended.FAILED and self._last and why is not None:
             ended = Ended.PERMANENT
             why = VolumeFailedError(why.reason, f"{why.message}; this was the last attempt that is allowed")
+        unwritten = False
         try:
             self.lease.check()
             end_attempt(
@@ -158,7 +162,11 @@ class Attempting:
             )
         except (WorldError, Stopped, DeadlinePassed) as error:
             log.warning("how the attempt ended could not be written: %s", error)
-        around.notice.end_volume()
+            unwritten = isinstance(error, WorldError)
+        if unwritten and why is not None and ended is not Ended.RECLAIMED:
+            around.notice.begin_volume(self._about(last=ended is Ended.PERMANENT, why=why))
+        else:
+            around.notice.end_volume()
         teller = Teller(around, self.volume.id)
         if why is None:
             reading = self._reading

@@ -69,3 +69,7 @@ class DeadlinePassed(BaseException):
 
 class PageTimeout(BaseException):
     """The page has taken longer than ``page_seconds``."""
+
+
+BREAKING_IN = (Stopped, DeadlinePassed, PageTimeout)
+"""What the runner itself raises into a step; all else that comes out of one is the step's own doing."""

@@ -16,7 +16,7 @@ from typing import Any
 from allotment.buckets.bucket import Conflict
 from allotment.buckets.keys import VolumeKeys, check_output
 from allotment.buckets.once import PatientBucket
-from allotment.running.endings import DeadlinePassed, PageTimeout, Stopped
+from allotment.running.endings import BREAKING_IN
 from allotment.running.interrupts import Interrupts
 from allotment.running.lease import Lease
 from allotment.running.page import Page, PageRefused
@@ -27,6 +27,9 @@ Warn = Callable[[str, str], None]
 """Tells of a page's name and a sentence."""
 
 DIFFERS = "its output {} differs from what an earlier attempt left in the bucket, which holds"
+
+
+TO_RETURN = 'it is to return its outputs as bytes by name, such as {"txt": b"..."}'
 
 
 class StepFailedError(Exception):
@@ -62,7 +65,7 @@ class PageWriter:
                 if os.getpid() != self._pid:  # a step has forked, and let the child come back to us
                     os._exit(1)
                 self._interrupts.end_page()
-        except (PageTimeout, Stopped, DeadlinePassed):
+        except BREAKING_IN:
             self._interrupts.end_page()  # the first call may have been broken off as it began
             raise
 
@@ -108,13 +111,17 @@ class PageWriter:
         """What one step makes of the page, with names as they are kept."""
         try:
             made = labelled.step(page, earlier)
+            if not isinstance(made, Mapping):
+                raise StepFailedError(f"step {labelled.label} returned {_shown(made)}; {TO_RETURN}")
             return {self._name(labelled.label, name): _bytes(data, name) for name, data in made.items()}
-        except PageRefused:
+        except (PageRefused, StepFailedError, *BREAKING_IN):
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             raise StepFailedError(f"step {labelled.label}: {in_words(error)}") from error
 
     def _name(self, label: str, name: str) -> str:
+        if not isinstance(name, str):
+            raise StepFailedError(f"step {label} returned an output named {_shown(name)}; {TO_RETURN}")
         full = f"{label}.{name}"
         if full not in self._known_names:
             check_output(name)
@@ -139,6 +146,11 @@ class PageWriter:
             self._warn(page, DIFFERS.format(name))
             return mark_of(self._bucket.read(key))
         return mark_of(data)
+
+
+def _shown(value: object) -> str:
+    """What a step returned, for a person."""
+    return "None" if value is None else f"{value!r:.60} ({type(value).__name__})"
 
 
 def _bytes(data: object, name: str) -> bytes:

@@ -19,7 +19,7 @@ from typing import cast
 from allotment.buckets.keys import NameRefused, check_label
 from allotment.errors import did_you_mean
 from allotment.running.assignment import StepSpec
-from allotment.running.endings import PermanentFailureError, VolumeFailedError
+from allotment.running.endings import BREAKING_IN, PermanentFailureError, VolumeFailedError
 from allotment.running.steps import Step, StepContext, StepFactory, StepSettingsError
 
 GROUP = "allotment.steps"
@@ -97,14 +97,14 @@ def find_factory(name: str) -> StepFactory:
 def _made(call: StepSpec, context: StepContext, find: FindFactory) -> Step:
     try:
         step = find(call.step)(call.settings, context)
-    except (PermanentFailureError, VolumeFailedError):
+    except (PermanentFailureError, VolumeFailedError, *BREAKING_IN):
         raise
     except StepSettingsError as error:
         raise PermanentFailureError("step-settings", f"step {call.step}: {error}") from error
     except (ImportError, SyntaxError, AttributeError) as error:
         log.exception("step %s cannot be imported", call.step, exc_info=error)
         raise PermanentFailureError("step-import", f"step {call.step}: {in_words(error)}") from error
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         log.exception("step %s failed while it was made ready", call.step, exc_info=error)
         raise VolumeFailedError("step-load", f"step {call.step}: {in_words(error)}") from error
     if not callable(step):
@@ -117,6 +117,11 @@ def _made(call: StepSpec, context: StepContext, find: FindFactory) -> Step:
 
 
 def in_words(error: BaseException) -> str:
-    """An exception as one line: its kind, and the beginning of what it says."""
-    first = str(error).strip().splitlines()
+    """An exception as one line: its kind, and the beginning of what it says, if it can say anything."""
+    try:
+        first = str(error)[:10_000].strip().splitlines()
+    except BREAKING_IN:
+        raise
+    except BaseException:  # noqa: BLE001 - an exception is foreign code too
+        first = ["it cannot say what is wrong"]
     return f"{type(error).__name__}: {first[0]:.300}" if first else type(error).__name__
