@@ -94,6 +94,8 @@ def test_findings_as_json(allot: Said, root: Path) -> None:
             "pipelines": 1,
             "campaigns": 0,
             "volumes": 0,
+            "fleets": 0,
+            "gangs": 0,
         },
         "findings": [
             {
@@ -108,6 +110,21 @@ def test_findings_as_json(allot: Said, root: Path) -> None:
         ],
         "rules": {"unknown-key": RULES["unknown-key"]},
     }
+
+
+def test_fleets_and_gangs_are_counted_and_their_needs_looked_at(allot: Said, root: Path) -> None:
+    for name, text in (("fleets/web", "command: [serve]\n"), ("gangs/fit", "command: [fit]\nworkers: 2\n")):
+        (root / name).parent.mkdir()
+        (root / f"{name}.yaml").write_text(text)
+    assert allot() == 0
+    assert allot.out.endswith("1 campaign are right (1 volume), and 1 fleet and 1 gang\n")
+    assert allot("web") == 0
+    (root / "fleets/web.yaml").write_text("command: [serve]\ngpu: {count: 40}\n")
+    assert allot("web") == 1
+    assert allot.out.startswith("fleets/web.yaml:2:14 error claim-too-large:")
+    (root / "fleets/web.yaml").write_text("command: [serve]\ngpu: {memory: 90Gi}\n")
+    assert allot("web", "--describe", "8 x A100-40") == 1
+    assert allot.out.startswith("fleets/web.yaml:2:15 error never-fits:")
 
 
 def test_output_to_a_file(allot: Said, root: Path) -> None:
@@ -130,7 +147,7 @@ def test_names_and_files_choose_what_is_checked(allot: Said, root: Path) -> None
 
 def test_a_name_that_means_nothing_is_a_wrong_call(allot: Said) -> None:
     assert allot("bokos") == 2
-    assert "there is no pipeline, campaign or file `bokos`" in allot.err
+    assert "there is no pipeline, campaign, fleet, gang or file `bokos`" in allot.err
     assert "did you mean `books`?" in allot.err
 
 

@@ -28,6 +28,7 @@ from allotment.needs import need_findings
 from allotment.platform.file import scan_platform
 from allotment.platform.find import FILE_NAME, FoundPlatform, look_for_platform
 from allotment.repository import Loaded, load_repository
+from allotment.repository.model import HasNeed
 from allotment.repository.select import is_repository, selected_files
 from allotment.running.steps.checking import settings_findings
 
@@ -42,6 +43,8 @@ class Checked:
     pipelines: int
     campaigns: int
     volumes: int
+    fleets: int
+    gangs: int
     files: int
     origin: str
 
@@ -96,7 +99,7 @@ def check(
     only = selected_files(root, names) if names else None
     if only is None and not is_repository(root):
         raise UsageError(
-            "this folder is no repository: it has neither `pipelines/` nor `campaigns/`",
+            "this folder is no repository: it has no `pipelines/`, `campaigns/`, `fleets/` or `gangs/`",
             where=str(root.resolve()),
             remedy="go to one, name one with -C, or write one with `allot init DIR`",
         )
@@ -113,16 +116,19 @@ def check(
 
 def _checked(loaded: Loaded, found: FoundPlatform, own: Path | None, world: ChosenWorld | None) -> Checked:
     """Everything found, in one: files, their needs, the platform that holds, and the repository's own."""
-    pipelines, campaigns = loaded.repository.pipelines, loaded.repository.campaigns
+    repository = loaded.repository
+    pipelines, campaigns = repository.pipelines, repository.campaigns
     findings = {*loaded.findings, *found.findings}
     for pipeline in pipelines.values():
-        findings.update(need_findings(pipeline, found.platform.cards))
         findings.update(settings_findings(pipeline))
+    needing: list[HasNeed] = [*pipelines.values(), *repository.fleets.values(), *repository.gangs.values()]
+    for one in needing:
+        findings.update(need_findings(one, found.platform.cards))
         if world is not None:
             from allotment.needs.fit_findings import fit_findings
 
             findings.update(
-                fit_findings(pipeline, world.without_errors(), found.platform.cards, where=f"in {world.name}")
+                fit_findings(one, world.without_errors(), found.platform.cards, where=f"in {world.name}")
             )
     if own is not None:
         findings.update(scan_platform(own, str(own))[1])
@@ -132,7 +138,14 @@ def _checked(loaded: Loaded, found: FoundPlatform, own: Path | None, world: Chos
         pipelines=len(pipelines),
         campaigns=len(campaigns),
         volumes=sum(len(campaign.volumes) for campaign in campaigns.values()),
-        files=len(pipelines) + len(campaigns) + len(loaded.repository.broken) + platform_files,
+        fleets=len(repository.fleets),
+        gangs=len(repository.gangs),
+        files=len(pipelines)
+        + len(campaigns)
+        + len(repository.fleets)
+        + len(repository.gangs)
+        + len(repository.broken)
+        + platform_files,
         origin=found.origin,
     )
 
@@ -148,6 +161,9 @@ def _closing_line(checked: Checked) -> str:
         f"{counted(checked.pipelines, 'pipeline')} and {counted(checked.campaigns, 'campaign')} are right "
         f"({counted(checked.volumes, 'volume')})"
     )
+    others = [counted(n, word) for n, word in ((checked.fleets, "fleet"), (checked.gangs, "gang")) if n]
+    if others:
+        read += f", and {' and '.join(others)}"
     if not checked.findings:
         return f"nothing wrong in {counted(checked.files, 'file')}: {read}"
     by_severity = Counter(finding.severity for finding in checked.findings)
@@ -170,6 +186,8 @@ def _as_json(checked: Checked) -> str:
             "pipelines": checked.pipelines,
             "campaigns": checked.campaigns,
             "volumes": checked.volumes,
+            "fleets": checked.fleets,
+            "gangs": checked.gangs,
         },
         "findings": [_finding_as_data(finding) for finding in checked.findings],
         "rules": {rule: RULES[rule] for rule in named},
