@@ -11,6 +11,8 @@ from typing import Any, Final
 from allotment.documents.checking import Place, shown
 from allotment.documents.shapes import Choice, Flag, Integer, Key, ListOf, Number, Record, TableOf, Text
 from allotment.platform.addresses import HOST, look_address
+from allotment.platform.bucket_options import BUCKET_OPTIONS
+from allotment.platform.durations import Duration
 from allotment.platform.model import (
     ENGINES,
     REF,
@@ -32,48 +34,17 @@ from allotment.platform.names import (
     look_printable,
     look_qualified,
     look_word_key,
-    looks_secret,
 )
 from allotment.platform.need import NO_RESOURCES, SHARING
 from allotment.platform.need_shapes import NEED, RESOURCES
 from allotment.platform.paths import look_folder
-from allotment.quantities import QuantityError, parse_duration
 
 IMAGE_REPOSITORY: Final = re.compile(
     r"[a-z0-9][a-z0-9._-]*(?::[0-9]{1,5})?(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*"
 )
 VERSION: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}(?:\.[0-9]{1,6})?")
 DAY: Final = 86_400
-
-
-@dataclass(frozen=True, slots=True)
-class Duration:
-    """A duration: ``10m``, or a number of seconds."""
-
-    def read(self, value: object, place: Place) -> int:
-        """The seconds."""
-        place.refuse_trap("write 90s, 10m, 1h30m or 2d")
-        if not isinstance(value, int | str) or isinstance(value, bool):
-            place.refuse_type(value, "a duration such as 10m")
-        try:
-            return parse_duration(value)
-        except QuantityError as error:
-            place.refuse("bad-duration", error.message, error.hint)
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """The value of an option of the bucket: a text, a number, or true or false."""
-
-    def read(self, value: object, place: Place) -> str | int | float | bool:
-        """The value as it stands."""
-        place.refuse_trap("put it in quotes if text is meant")
-        if not isinstance(value, str | int | float | bool):
-            place.refuse_type(value, "a text, a number, or true or false")
-        if looks_secret(str(place.loc[-1])):
-            message = f"`{place.name}` looks like a secret, and this file is no place for one"
-            place.refuse("secret-in-file", message, "give it to the process by its environment", key=True)
-        return value
+BUCKET: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +63,16 @@ class Format:
 def _look_bucket(text: str, place: Place) -> None:
     look_printable(text, place)
     scheme, mark, rest = text.partition("://")
-    if mark and (scheme != "s3" or not rest.split("/")[0]):
-        place.refuse("bad-bucket", f"`{shown(text)}` is no bucket", "write a folder, or s3://bucket/prefix")
-    if mark and "@" in rest:
+    if not mark:
+        return
+    if "@" in rest:
         place.refuse(
             "secret-in-file", "the bucket's address names a user", "give credentials by the environment"
         )
+    name, _, prefix = rest.partition("/")
+    parts = prefix.rstrip("/").split("/") if prefix else []
+    if scheme != "s3" or not BUCKET.fullmatch(name) or any(part in {"", ".", ".."} for part in parts):
+        place.refuse("bad-bucket", f"`{shown(text)}` is no bucket", "write a folder, or s3://bucket/prefix")
 
 
 def _look_template(text: str, place: Place) -> None:
@@ -233,7 +208,7 @@ def platform_record() -> Record[Mapping[str, Any]]:
             "scheduler": Key(Choice(SCHEDULERS, "scheduler")),
             "versions": Key(VERSIONS),
             "bucket": Key(Text(_look_bucket)),
-            "bucket_options": Key(TableOf(Option())),
+            "bucket_options": Key(BUCKET_OPTIONS),
             "teams": Key(TableOf(TEAM, look_label_key, empty=False)),
             "lanes": Key(TableOf(LANE, look_label_key, empty=False)),
             "defaults": Key(DEFAULTS),
