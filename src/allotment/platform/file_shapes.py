@@ -10,9 +10,11 @@ from typing import Any, Final
 
 from allotment.documents.checking import Place, shown
 from allotment.documents.shapes import Choice, Flag, Integer, Key, ListOf, Number, Record, TableOf, Text
-from allotment.platform.addresses import HOST, look_address
+from allotment.platform.addresses import look_address
+from allotment.platform.bucket_folders import look_bucket_folder
 from allotment.platform.bucket_options import BUCKET_OPTIONS
 from allotment.platform.durations import Duration
+from allotment.platform.hosts import read_rule
 from allotment.platform.model import (
     ENGINES,
     REF,
@@ -90,8 +92,19 @@ def _look_template(text: str, place: Place) -> None:
 
 
 def _look_host(text: str, place: Place) -> None:
-    if len(text) > 253 or not HOST.fullmatch(text.lower()):
-        place.refuse("bad-name", f"`{shown(text)}` is no host", "write a name such as iiif.example.org")
+    if read_rule(text) is None:
+        hint = "write a name such as iiif.example.org, with http:// before it if it knows no https"
+        place.refuse("bad-name", f"`{shown(text)}` is no host", hint)
+
+
+def _look_network(text: str, place: Place) -> None:
+    from ipaddress import ip_network
+
+    try:
+        ip_network(text)
+    except ValueError as error:
+        message = f"`{shown(text)}` is no network: {shown(str(error))}"
+        place.refuse("bad-text", message, "write it as 10.0.0.0/8")
 
 
 def _look_image_repository(text: str, place: Place) -> None:
@@ -186,6 +199,8 @@ SOURCES: Final = Record(
     {
         "template": Key(Text(_look_template), nullable=True),
         "hosts": Key(ListOf(Text(_look_host), empty=True)),
+        "private": Key(ListOf(Text(_look_network), empty=True)),
+        "buckets": Key(ListOf(Text(look_bucket_folder), empty=True)),
     },
     lambda values, _place: Sources(**values),
 )

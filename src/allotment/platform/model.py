@@ -95,10 +95,16 @@ class TopologyLevel:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where pages come from: the template of a bare ``{ref}``, and the hosts that may be asked."""
+    """Where pages come from: the template of a bare ``{ref}``, and the hosts that may be asked.
+
+    ``private`` names networks of addresses that no host may otherwise lead to, such as 10.0.0.0/8.
+    ``buckets`` names folders of object stores, such as s3://scans/incoming, that volumes may lie below.
+    """
 
     template: str | None = None
     hosts: tuple[str, ...] = ()
+    private: tuple[str, ...] = ()
+    buckets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

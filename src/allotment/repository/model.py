@@ -92,6 +92,13 @@ class FolderSource:
 
 
 @dataclass(frozen=True, slots=True)
+class PrefixSource:
+    """Pages are the objects of a folder of an object store, such as ``s3://scans/letters-3``."""
+
+    prefix: str
+
+
+@dataclass(frozen=True, slots=True)
 class ManifestSource:
     """Pages are those of a IIIF Presentation manifest."""
 
@@ -118,7 +125,7 @@ class ReferenceSource:
         return self.template.replace(REF, self.reference)
 
 
-Source = FolderSource | ManifestSource | ImagesSource | ReferenceSource
+Source = FolderSource | PrefixSource | ManifestSource | ImagesSource | ReferenceSource
 
 
 class Volume(NamedTuple):

@@ -52,6 +52,7 @@ VALUE_RULES: Final = {
     "wrong-type": "A value is of another type than is expected.",
 }
 REPOSITORY_RULES: Final = {
+    "bucket-not-allowed": "Pages are to come from an object store's folder that the platform does not name.",
     "duplicate-volume": "Two volumes of one campaign have the same id.",
     "file-escapes": "A file or folder of the repository is a link that leads out of it.",
     "file-not-read": "A file looks like ours and is not read.",
