@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 from allotment.documents.checking import Check, Place, RefusedError, shown
 from allotment.documents.shapes import Flag, Integer, Key, ListOf, Record
-from allotment.platform.file_shapes import Duration
+from allotment.platform.durations import Duration
 from allotment.platform.model import Platform
 from allotment.platform.need_shapes import NEED, RESOURCES
 from allotment.repository.environment import ENVIRONMENT

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import click
 
-from allotment.cli.rules import RULES
-from allotment.cli.shared import finding_line, output_option, repository_identity, world_options
-from allotment.cli.words import counted
+from allotment.cli.forms.checked import Checked, as_json, as_text
+from allotment.cli.forms.github import as_github
+from allotment.cli.forms.sarif import as_sarif
+from allotment.cli.shared import output_option, repository_identity, world_options
 from allotment.cli.world import ChosenWorld, chosen_world, which_world
 from allotment.errors import (
     EXIT_FINE,
     EXIT_REFUSED,
-    Finding,
     Severity,
     UsageError,
     WorldError,
@@ -32,32 +29,19 @@ from allotment.repository.model import HasNeed
 from allotment.repository.select import is_repository, selected_files
 from allotment.running.steps.checking import settings_findings
 
-FORMAT_VERSION = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """What was looked at, and what was found."""
-
-    findings: tuple[Finding, ...]
-    pipelines: int
-    campaigns: int
-    volumes: int
-    fleets: int
-    gangs: int
-    files: int
-    origin: str
-
-    def count(self, severity: Severity) -> int:
-        """How many findings are of this severity."""
-        return sum(finding.severity is severity for finding in self.findings)
+FORMS: Mapping[str, Callable[[Checked], str]] = {
+    "text": as_text,
+    "json": as_json,
+    "github": lambda checked: as_github(checked, Path()),
+    "sarif": lambda checked: as_sarif(checked, Path()),
+}
 
 
 @click.command(short_help="Check pipelines, campaigns and the platform's file, offline.")
 @click.argument("names", nargs=-1, metavar="[NAME|FILE]...")
 @world_options
 @which_world
-@output_option("text", "json")
+@output_option(*FORMS)
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write to this file instead.")
 @click.option("--strict", is_flag=True, help="Exit 1 for warnings too.")
 def command(
@@ -82,7 +66,7 @@ def command(
     """
     world = chosen_world(devices, describe) if devices or describe is not None else None
     checked = check(repository, names, platform=platform, team=team, world=world)
-    _write({"text": _as_text, "json": _as_json}[form](checked), out)
+    _write(FORMS[form](checked), out)
     failed = checked.count(Severity.ERROR) or (strict and checked.count(Severity.WARNING))
     return EXIT_REFUSED if failed else EXIT_FINE
 
@@ -148,63 +132,6 @@ def _checked(loaded: Loaded, found: FoundPlatform, own: Path | None, world: Chos
         + platform_files,
         origin=found.origin,
     )
-
-
-def _as_text(checked: Checked) -> str:
-    """A line for each finding, and one that counts them."""
-    lines = [finding_line(finding) for finding in checked.findings]
-    return "\n".join([*lines, _closing_line(checked)])
-
-
-def _closing_line(checked: Checked) -> str:
-    read = (
-        f"{counted(checked.pipelines, 'pipeline')} and {counted(checked.campaigns, 'campaign')} are right "
-        f"({counted(checked.volumes, 'volume')})"
-    )
-    others = [counted(n, word) for n, word in ((checked.fleets, "fleet"), (checked.gangs, "gang")) if n]
-    if others:
-        read += f", and {' and '.join(others)}"
-    if not checked.findings:
-        return f"nothing wrong in {counted(checked.files, 'file')}: {read}"
-    by_severity = Counter(finding.severity for finding in checked.findings)
-    counts = ", ".join(
-        counted(by_severity[severity], severity) for severity in Severity if by_severity[severity]
-    )
-    return f"{counts} in {counted(checked.files, 'file')}; {read}"
-
-
-def _as_json(checked: Checked) -> str:
-    """The findings as data, with the meaning of every rule that they name."""
-    named = sorted({finding.rule for finding in checked.findings})
-    summary = {f"{severity}s": checked.count(severity) for severity in Severity}
-    value = {
-        "format_version": FORMAT_VERSION,
-        "platform": checked.origin,
-        "summary": {
-            **summary,
-            "files": checked.files,
-            "pipelines": checked.pipelines,
-            "campaigns": checked.campaigns,
-            "volumes": checked.volumes,
-            "fleets": checked.fleets,
-            "gangs": checked.gangs,
-        },
-        "findings": [_finding_as_data(finding) for finding in checked.findings],
-        "rules": {rule: RULES[rule] for rule in named},
-    }
-    return json.dumps(value, indent=2)
-
-
-def _finding_as_data(finding: Finding) -> dict[str, str | int]:
-    return {
-        "file": finding.position.file,
-        "line": finding.position.line,
-        "column": finding.position.column,
-        "severity": str(finding.severity),
-        "rule": finding.rule,
-        "message": finding.message,
-        "hint": finding.hint,
-    }
 
 
 def _write(text: str, out: Path | None) -> None:
