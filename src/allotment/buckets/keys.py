@@ -139,6 +139,11 @@ def events_object(team: str, campaign: str, writer: str, number: int) -> str:
     return f"{events_prefix(team, campaign)}{check_name(writer, 'writer')}-{number:08d}.jsonl"
 
 
+def probe_key(team: str, unique: str) -> str:
+    """Where a bucket is tried out: a folder of its own for each trial, which no pipeline can have."""
+    return f"{check_name(team, 'team')}/_probe/{check_name(unique, 'probe')}/probe"
+
+
 def check_name(name: str, what: str, reserved: frozenset[str] = frozenset()) -> str:
     """The name, if it can be part of a key."""
     if not _NAME.fullmatch(name):
