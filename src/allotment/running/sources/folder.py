@@ -44,6 +44,7 @@ class FolderSource:
     pages: Sequence[PageRef]
     max_pixels: int
     _files: Sequence[_File] = field(repr=False)
+    at_once: int = 4
 
     def fetch(self, page: PageRef) -> Fetched:
         """The page's bytes; a page of a TIFF or a PDF comes as PNG."""

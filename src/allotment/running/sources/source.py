@@ -12,21 +12,31 @@ from allotment.running.endings import PermanentFailureError
 
 @dataclass(frozen=True, slots=True)
 class PageRef:
-    """One page before it is fetched: its place in the volume, the name of its source, the file's size."""
+    """One page before it is fetched: its place in the volume, the name of its source, the file's size.
+
+    The size is None where only fetching tells it. ``label`` is what the archive calls the page, if anything.
+    """
 
     number: int
     name: str
     source: str
-    size: int
+    size: int | None
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A page's bytes, what they are, and their digest."""
+    """A page's bytes, what they are, and their digest.
+
+    ``size`` is the source's, where the page's own bytes were made of it, and ``etag`` the name that a server
+    has for this version of it.
+    """
 
     data: bytes = field(repr=False)
     media_type: str
     sha256: str
+    size: int | None = None
+    etag: str = ""
 
 
 class Source(Protocol):
@@ -35,6 +45,10 @@ class Source(Protocol):
     @property
     def pages(self) -> Sequence[PageRef]:
         """Every page, in order, numbered from 1."""
+
+    @property
+    def at_once(self) -> int:
+        """How many pages it is worth to fetch at once."""
 
     def fetch(self, page: PageRef) -> Fetched:
         """The page's bytes; raises `PageRefused` for good, anything else for now."""
