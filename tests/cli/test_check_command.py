@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,9 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "platform.yaml").write_text("engine: local\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ALLOT_PLATFORM", raising=False)
+    person = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    subprocess.run(["git", "init", "-q", "-b", "main"], check=True)
+    subprocess.run(["git", *person, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
     return tmp_path
 
 
@@ -53,6 +58,19 @@ def test_a_repository_that_is_right(allot: Said) -> None:
     assert allot() == 0
     assert allot.out == "nothing wrong in 3 files: 1 pipeline and 1 campaign are right (1 volume)\n"
     assert allot.err == ""
+
+
+def test_without_git_a_note_says_what_was_not_checked(allot: Said, root: Path) -> None:
+    shutil.rmtree(root / ".git")
+    assert allot("--strict") == 0
+    note, closing = allot.out.splitlines()
+    assert note.startswith(
+        ".:1:1 note before-not-checked: whether used campaigns and pipelines changed was not"
+    )
+    assert note.endswith("this folder is in no git repository")
+    assert closing == "nothing wrong in 3 files: 1 pipeline and 1 campaign are right (1 volume)"
+    assert allot("--base", "main") == 2
+    assert "--base: this folder is in no git repository" in allot.err
 
 
 def test_findings_are_lines_with_place_rule_and_hint_and_a_line_that_counts(allot: Said, root: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -25,7 +26,9 @@ from allotment.needs import need_findings
 from allotment.platform.file import scan_platform
 from allotment.platform.find import FILE_NAME, FoundPlatform, look_for_platform
 from allotment.repository import Loaded, load_repository
+from allotment.repository.changes import compared
 from allotment.repository.model import HasNeed
+from allotment.repository.rendered import read_rendered
 from allotment.repository.select import is_repository, selected_files
 from allotment.running.steps.checking import settings_findings
 
@@ -41,6 +44,12 @@ FORMS: Mapping[str, Callable[[Checked], str]] = {
 @click.argument("names", nargs=-1, metavar="[NAME|FILE]...")
 @world_options
 @which_world
+@click.option(
+    "--base",
+    metavar="REF",
+    default=None,
+    help="The commit or branch to compare with (default: where this branch left the main branch).",
+)
 @output_option(*FORMS)
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write to this file instead.")
 @click.option("--strict", is_flag=True, help="Exit 1 for warnings too.")
@@ -51,6 +60,7 @@ def command(
     team: str | None,
     devices: tuple[Path, ...],
     describe: str | None,
+    base: str | None,
     form: str,
     out: Path | None,
     *,
@@ -62,10 +72,13 @@ def command(
     nothing is fetched, and no step is imported. With --devices or --describe a need that nothing in that
     world can meet is an error, with the nearest device and the value that would fit.
 
+    Used campaigns and pipelines are compared with an earlier commit: volumes are only ever added at the end,
+    and a pipeline that campaigns use keeps its image and steps. Without git a note says that this was left.
+
     Exits 0 when nothing is wrong (warnings are allowed, unless --strict), and 1 otherwise.
     """
     world = chosen_world(devices, describe) if devices or describe is not None else None
-    checked = check(repository, names, platform=platform, team=team, world=world)
+    checked = check(repository, names, platform=platform, team=team, world=world, base=base)
     _write(FORMS[form](checked), out)
     failed = checked.count(Severity.ERROR) or (strict and checked.count(Severity.WARNING))
     return EXIT_REFUSED if failed else EXIT_FINE
@@ -78,8 +91,9 @@ def check(
     platform: Path | None,
     team: str | None,
     world: ChosenWorld | None = None,
+    base: str | None = None,
 ) -> Checked:
-    """Look at the files that the names mean, or at all of them, and hold their needs against a world."""
+    """Look at the files that the names mean, or at all of them, and compare them with what was before."""
     only = selected_files(root, names) if names else None
     if only is None and not is_repository(root):
         raise UsageError(
@@ -95,7 +109,18 @@ def check(
     loaded = load_repository(
         root, found.platform, only=None if only is None else [path for path in only if path != own]
     )
-    return _checked(loaded, found, own if own_asked and found.origin != str(own) else None, world)
+    before = compared(
+        loaded.repository,
+        found.platform,
+        read_rendered(root),
+        base=base,
+        whole=only is None,
+        environ=os.environ,
+    )
+    checked = _checked(loaded, found, own if own_asked and found.origin != str(own) else None, world)
+    findings = sorted_findings({*checked.findings, *before})
+    about_all = [finding for finding in findings if finding.position.file == str(root)]
+    return replace(checked, findings=(*(each for each in findings if each not in about_all), *about_all))
 
 
 def _checked(loaded: Loaded, found: FoundPlatform, own: Path | None, world: ChosenWorld | None) -> Checked:
