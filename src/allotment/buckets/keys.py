@@ -27,6 +27,10 @@ _ATTEMPT = re.compile(r"(\d{1,9})(\.end)?\.json", re.ASCII)
 _LEASE = re.compile(r"(\d{1,9})\.json", re.ASCII)
 _REFUSAL = re.compile(r"(\d{4,12})\.refused(?:-(\d{1,6}))?\.json", re.ASCII)
 _RECORD = re.compile(r"(\d{4,12})\.json", re.ASCII)
+_EVENTS = re.compile(r"([^/]+)-(\d{8})()\.jsonl", re.ASCII)
+_MERGED = re.compile(r"([^/]+)-(\d{8})-(\d{8})\.merged\.jsonl", re.ASCII)
+_COMPLETE = re.compile(r"(complete)/([^/]+)\.(\d{1,12})\.(\d{1,12})", re.ASCII)
+_ATTEMPTED = re.compile(r"(failed|retried)/([^/]+)\.(\d{1,9})()", re.ASCII)
 
 
 class NameRefused(AllotmentError):  # noqa: N818 - a verdict on the name
@@ -38,6 +42,16 @@ class AttemptKey(NamedTuple):
 
     number: int
     end: bool
+
+
+class MarkKey(NamedTuple):
+    """What an object below ``_index/`` says: of a volume that it is complete with so many pages, of which so
+    many failed; or that its n-th attempt failed for good, or was to be followed by another."""
+
+    kind: str
+    volume: str
+    number: int
+    failed: int = 0
 
 
 @dataclass(frozen=True)
@@ -63,6 +77,11 @@ class RecipeKeys:
     def cache(self) -> str:
         """Below it lies what `prepare` made."""
         return f"{self.prefix}cache/"
+
+    @property
+    def index(self) -> str:
+        """Below it lie marks, whose names alone say how volumes stand; no volume can have this name."""
+        return f"{self.prefix}_index/"
 
     def volume(self, volume: str) -> VolumeKeys:
         """The keys of one volume."""
@@ -124,6 +143,18 @@ class VolumeKeys:
         """How the n-th attempt ended."""
         return f"{self.attempts}{number}.end.json"
 
+    def complete_mark(self, pages: int, failed: int) -> str:
+        """That the volume is complete, with so many pages, of which so many failed."""
+        return f"{self.of.index}complete/{self.volume}.{pages}.{failed}"
+
+    def failed_mark(self, number: int) -> str:
+        """That the volume failed for good in its n-th attempt."""
+        return f"{self.of.index}failed/{self.volume}.{number}"
+
+    def retried_mark(self, number: int) -> str:
+        """That somebody asks for a retry, by an attempt's number that is yet to be written."""
+        return f"{self.of.index}retried/{self.volume}.{number}"
+
     def lease(self, number: int) -> str:
         """Who holds the volume, by the n-th lease."""
         return f"{self.leases}{number}.json"
@@ -137,6 +168,18 @@ def events_prefix(team: str, campaign: str) -> str:
 def events_object(team: str, campaign: str, writer: str, number: int) -> str:
     """The n-th object of one writer's events; numbers have eight digits, so that names sort as they grow."""
     return f"{events_prefix(team, campaign)}{check_name(writer, 'writer')}-{number:08d}.jsonl"
+
+
+def merged_events_object(team: str, campaign: str, writer: str, first: int, last: int) -> str:
+    """What still matters of one writer's events from the first to the last object, in one."""
+    writer = check_name(writer, "writer")
+    return f"{events_prefix(team, campaign)}{writer}-{first:08d}-{last:08d}.merged.jsonl"
+
+
+def parse_events_object(key: str, prefix: str) -> tuple[str, int, int] | None:
+    """The writer, first and last number of an object of events, or None for something foreign."""
+    match = _MERGED.fullmatch(key, len(prefix)) or _EVENTS.fullmatch(key, len(prefix))
+    return (match[1], int(match[2]), int(match[3] or match[2])) if match else None
 
 
 def probe_key(team: str, unique: str) -> str:
@@ -181,6 +224,12 @@ def parse_lease(key: str, prefix: str) -> int | None:
     """The number of a lease, or None for something foreign."""
     match = _LEASE.fullmatch(key, len(prefix))
     return int(match[1]) if match else None
+
+
+def parse_mark(key: str, prefix: str) -> MarkKey | None:
+    """What a mark says, or None for something foreign."""
+    match = _COMPLETE.fullmatch(key, len(prefix)) or _ATTEMPTED.fullmatch(key, len(prefix))
+    return MarkKey(match[1], match[2], int(match[3]), int(match[4] or 0)) if match else None
 
 
 def parse_record(key: str, prefix: str) -> str | None:

@@ -59,6 +59,14 @@ def bucket_place(name: str, base: Path) -> str:
     return name.rstrip("/") if is_address(name) else str(bucket_folder(name, base))
 
 
+def absolute_options(options: Options, base: Path) -> Options:
+    """The options as another process may take them, which finds a relative certificate elsewhere."""
+    named = options.get("ca_certificate")
+    if named is None:
+        return options
+    return {**options, "ca_certificate": str((base / Path(str(named)).expanduser()).absolute())}
+
+
 def bucket_folder(name: str, base: Path) -> Path:
     """The folder that a bucket's name means; raises for an address that is none."""
     if "://" not in name:

@@ -35,7 +35,9 @@ class Opened:
 
     def bucket(self) -> Bucket:
         """The bucket, for reading: one that is not there yet is taken for an empty one."""
-        return open_bucket(self.platform.bucket, self.base, create=False)
+        return open_bucket(
+            self.platform.bucket, self.base, create=False, options=self.platform.bucket_options
+        )
 
     def work(self, name: str) -> Work:
         """The named campaign as this machine would run it."""

@@ -92,7 +92,8 @@ class WorkerSpec:
 class Assignment:
     """One worker's work: ``indexes[n]`` is a pack of volumes, run in turn with the steps loaded once.
 
-    ``root`` is the repository's folder, ``bucket`` a folder (relative to the root) or an address.
+    ``root`` is the repository's folder, ``bucket`` a folder (relative to the root) or an address, which is
+    reached by ``bucket_options``. Credentials are never among them: they are in the worker's environment.
     """
 
     team: str
@@ -107,6 +108,7 @@ class Assignment:
     limits: Limits = Limits()
     worker: WorkerSpec = WorkerSpec()
     network: Network = Network()
+    bucket_options: Mapping[str, str | int | float | bool] = field(default_factory=dict)
 
     def pack(self, index: int) -> tuple[VolumeSpec, ...]:
         """The volumes of one index."""
@@ -132,6 +134,7 @@ class Assignment:
             "limits": _plain(self.limits),
             "worker": _plain(self.worker),
             "network": _plain(self.network),
+            "bucket_options": dict(self.bucket_options),
         }
 
 
@@ -166,6 +169,7 @@ def read_assignment(value: object) -> Assignment:
         limits=record.take("limits", _limits, Limits()),
         worker=record.take("worker", _worker, WorkerSpec()),
         network=record.take("network", _network, Network()),
+        bucket_options=record.take("bucket_options", _mapping, {}),
     )
     record.nothing_else()
     return assignment

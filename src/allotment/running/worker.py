@@ -16,7 +16,8 @@ from functools import partial
 from pathlib import Path
 
 from allotment.buckets.event_log import BucketSink
-from allotment.buckets.opening import open_bucket
+from allotment.buckets.once import FAR_AWAY, Patience
+from allotment.buckets.opening import is_address, open_bucket
 from allotment.errors import AllotmentError
 from allotment.events.sinks import PipeSink, Sink
 from allotment.running.assignment import Assignment, VolumeSpec
@@ -99,7 +100,7 @@ def _work(
     root = Path(assignment.root)
     os.chdir(root)
     sys.path.insert(0, str(root))
-    bucket = open_bucket(assignment.bucket, root)
+    bucket = open_bucket(assignment.bucket, root, options=assignment.bucket_options)
     worker, limits = assignment.worker, assignment.limits
     holder = this_process(secrets.token_hex(8))
     context = StepContext(
@@ -119,7 +120,9 @@ def _work(
             assignment=assignment,
             bucket=bucket,
             steps=StepsOnce(partial(load_steps, assignment.steps, context), time.monotonic),
-            open_source=partial(open_source, root=root, max_pixels=limits.max_pixels),
+            open_source=partial(
+                open_source, root=root, max_pixels=limits.max_pixels, network=assignment.network
+            ),
             holder=holder,
             sink=sink,
             clock=time.time,
@@ -127,6 +130,7 @@ def _work(
             interrupts=interrupts,
             keep_renewed=renewed,
             notice=board,
+            patience=FAR_AWAY if is_address(assignment.bucket) else Patience(),
             device_memory=memory,
         )
         try:

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from allotment.buckets.keys import RecipeKeys
-from allotment.buckets.opening import bucket_folder
+from allotment.buckets.opening import bucket_place
 from allotment.cli.opened import Opened, open_repository
 from allotment.cli.shared import safe, world_options
 from allotment.errors import AllotmentError, UsageError, did_you_mean
@@ -94,7 +94,7 @@ def _log(opened: Opened, work: Work, volume: str, number: int | None) -> Path:
 
 def _newest_log(opened: Opened, work: Work, volume: str) -> Path | None:
     place = next(place for place, item in enumerate(work.volumes) if item.id == volume)
-    bucket = str(bucket_folder(opened.platform.bucket, opened.base))
+    bucket = bucket_place(opened.platform.bucket, opened.base)
     return newest_log(
         state_folder(os.environ), bucket, work.team, f"{work.campaign}-{place // work.pack}.log"
     )

@@ -12,7 +12,7 @@ import click
 
 from allotment.buckets.bucket import Bucket
 from allotment.buckets.keys import RecipeKeys
-from allotment.buckets.opening import bucket_folder
+from allotment.buckets.opening import bucket_place
 from allotment.cli.opened import open_repository
 from allotment.cli.shared import output_option, safe, world_options
 from allotment.cli.words import counted
@@ -66,8 +66,8 @@ def command(
             f"campaign `{name}` has no volume `{unknown[0]}`",
             remedy=did_you_mean(unknown[0], sorted(known)[:10_000]),
         )
-    folder = bucket_folder(opened.platform.bucket, opened.base)
-    found = _results(bucket, work, folder, set(volumes) or known)
+    place = bucket_place(opened.platform.bucket, opened.base)
+    found = _results(bucket, work, place, set(volumes) or known)
     if text:
         return _print_text(bucket, found)
     if form == "json":
@@ -90,7 +90,7 @@ def command(
     return 0
 
 
-def _results(bucket: Bucket, work: Work, folder: Path, wanted: set[str]) -> Iterator[VolumeResults]:
+def _results(bucket: Bucket, work: Work, place: str, wanted: set[str]) -> Iterator[VolumeResults]:
     keys = RecipeKeys(work.team, work.pipeline, work.recipe)
     view = overview(bucket, work, time.time(), engine_lives=True)
     for volume in view.volumes.values():
@@ -99,15 +99,15 @@ def _results(bucket: Bucket, work: Work, folder: Path, wanted: set[str]) -> Iter
         pages = keys.volume(volume.id).pages
         found = tuple(sorted(entry.key for entry in bucket.list(pages)))
         records = sum(key.rpartition("/")[2].count(".") == 1 for key in found)
-        yield VolumeResults(volume.id, volume.state, records, _shown(folder / pages), found)
+        yield VolumeResults(volume.id, volume.state, records, _shown(f"{place}/{pages}"), found)
 
 
-def _shown(path: Path) -> str:
-    """The folder as it is short to type from here."""
+def _shown(place: str) -> str:
+    """The folder as it is short to type from here, or the address."""
     try:
-        return f"{path.relative_to(Path.cwd())}/"
+        return f"{Path(place).relative_to(Path.cwd())}/"
     except ValueError:
-        return f"{path}/"
+        return place
 
 
 def _print_text(bucket: Bucket, found: Iterator[VolumeResults]) -> int:

@@ -79,6 +79,7 @@ def command(
     _refuse_what_never_fits(opened, names, chosen)
     session = Session(
         bucket=opened.platform.bucket,
+        bucket_options=opened.platform.bucket_options,
         base=opened.base,
         world=chosen.world,
         ledger=Ledger(pretended_ledger(chosen.world, os.environ)) if pretend else Ledger(),

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from allotment.buckets.opening import bucket_folder
+from allotment.buckets.opening import bucket_place
 from allotment.cli.opened import Opened, open_repository
 from allotment.cli.shared import output_option, safe, world_options
 from allotment.cli.watching import progress
@@ -77,7 +77,7 @@ def command(
 
 def _views(opened: Opened, names: tuple[str, ...], now: float) -> Iterator[CampaignView]:
     bucket = opened.bucket()
-    folder = str(bucket_folder(opened.platform.bucket, opened.base))
+    folder = bucket_place(opened.platform.bucket, opened.base)
     engines = [engine for engine in living_engines(state_folder(os.environ)) if engine.bucket == folder]
     for name in names:
         lives = any(name in engine.campaigns and engine.team == opened.team.name for engine in engines)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from allotment.buckets.opening import bucket_folder
+from allotment.buckets.opening import bucket_place
 from allotment.cli.opened import open_repository
 from allotment.cli.shared import world_options
 from allotment.cli.words import counted
@@ -38,7 +38,7 @@ def command(
     """
     opened, names = open_repository(repository, platform=platform, team=team, campaigns=campaigns)
     state = state_folder(os.environ)
-    bucket = str(bucket_folder(opened.platform.bucket, opened.base))
+    bucket = bucket_place(opened.platform.bucket, opened.base)
 
     def running() -> list[tuple[EngineDescription, list[str]]]:
         found = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 
+from allotment.buckets.opening import NO_OPTIONS, Options
 from allotment.devices.claims import Allocation
 from allotment.devices.slices import DeviceId
 from allotment.devices.world import World
@@ -31,6 +32,7 @@ def assignment_for(
     processors: Mapping[DeviceId, int],
     *,
     bucket: str,
+    bucket_options: Options = NO_OPTIONS,
     log: str,
 ) -> Assignment:
     """What a worker is told that runs these volumes of one index in turn.
@@ -50,6 +52,7 @@ def assignment_for(
         indexes=(tuple(VolumeSpec(volume, {"folder": folders[volume]}) for volume in volumes),),
         root=str(work.root),
         bucket=bucket,
+        bucket_options=bucket_options,
         limits=work.limits,
         worker=WorkerSpec(
             cpus=cpus or None,

@@ -9,12 +9,19 @@ import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from allotment.buckets.event_log import BucketSink
-from allotment.buckets.opening import bucket_folder, open_bucket
+from allotment.buckets.opening import (
+    Options,
+    absolute_options,
+    bucket_place,
+    is_address,
+    open_bucket,
+)
+from allotment.buckets.proof import prove
 from allotment.devices.ledger import Ledger
 from allotment.devices.world import World
 from allotment.running.engine.assign import processors_of
@@ -27,8 +34,9 @@ from allotment.running.engine.control import (
 )
 from allotment.running.engine.engine import Engine, Watcher
 from allotment.running.engine.filling import Filler
+from allotment.running.engine.looking import MarkedLook
 from allotment.running.engine.requests import Requests, Settings
-from allotment.running.engine.standing import look_with, volume_standing
+from allotment.running.engine.standing import look_with
 from allotment.running.engine.starting import Starter
 from allotment.running.engine.visible import visible_cards
 from allotment.running.engine.work import Work
@@ -49,6 +57,7 @@ class Session:
     environment: Mapping[str, str]
     reread: Callable[[str], Settings | None]
     pretend: bool = False
+    bucket_options: Options = field(default_factory=dict)
 
 
 def run_works(works: Sequence[Work], session: Session, watcher: Watcher) -> tuple[CampaignRun, ...]:
@@ -56,8 +65,9 @@ def run_works(works: Sequence[Work], session: Session, watcher: Watcher) -> tupl
 
     Raises WorldError when the bucket or the ledger cannot be used.
     """
-    bucket = open_bucket(session.bucket, session.base)
-    folder = str(bucket_folder(session.bucket, session.base))
+    options = absolute_options(session.bucket_options, session.base)
+    bucket = open_bucket(session.bucket, session.base, options=options, environ=session.environment)
+    folder = bucket_place(session.bucket, session.base)
     state = state_folder(session.environment)
     now = time.time()
     description = EngineDescription(
@@ -69,6 +79,8 @@ def run_works(works: Sequence[Work], session: Session, watcher: Watcher) -> tupl
         campaigns=tuple(work.campaign for work in works),
     )
     runs = tuple(CampaignRun(work, arrival) for arrival, work in enumerate(works))
+    if is_address(session.bucket):
+        prove(bucket, description.team, folder)
     forget_old_engines(state, keep=OLD_ENGINES_KEPT)
     with Registration(state, description) as registration:
         writer = f"{description.id}-{socket.gethostname().split('.')[0]}"
@@ -77,7 +89,7 @@ def run_works(works: Sequence[Work], session: Session, watcher: Watcher) -> tupl
             filler=Filler(
                 world=session.world,
                 ledger=session.ledger,
-                look=look_with(lambda work, volume: volume_standing(bucket, work, volume, time.time())),
+                look=look_with(MarkedLook(bucket, time.time)),
                 clock=time.monotonic,
                 wall=time.time,
                 user=_user(),
@@ -85,6 +97,7 @@ def run_works(works: Sequence[Work], session: Session, watcher: Watcher) -> tupl
             starter=Starter(
                 folder=registration.folder,
                 bucket=folder,
+                bucket_options=options,
                 processors={} if session.pretend else processors_of(session.world),
                 cards={} if session.pretend else visible_cards(session.world),
                 environment=session.environment,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from allotment.buckets.opening import Options
 from allotment.devices.slices import DeviceId
 from allotment.running.engine.assign import assignment_for
 from allotment.running.engine.filling import Started
@@ -19,6 +20,7 @@ class Starter:
 
     folder: Path
     bucket: str
+    bucket_options: Options
     processors: Mapping[DeviceId, int]
     cards: Mapping[DeviceId, Visible]
     environment: Mapping[str, str]
@@ -34,6 +36,7 @@ class Starter:
             start.allocation,
             self.processors,
             bucket=self.bucket,
+            bucket_options=self.bucket_options,
             log=str(log),
         )
         return start_worker(
