@@ -23,7 +23,7 @@ from allotment.running.page import Page, PageRefused
 from allotment.running.pages import PageWriter, StepFailedError
 from allotment.running.records import PageRecord, Refusal, SourceMark
 from allotment.running.resume import Resume
-from allotment.running.sources.source import Fetched, PageRef, Source
+from allotment.running.sources.source import Fetched, NotNowError, PageRef, Source
 from allotment.running.steps.loading import LabelledStep, in_words
 from allotment.running.stream import Arrived, Stream
 from allotment.running.surroundings import Surroundings
@@ -189,6 +189,9 @@ class Reading:
         if isinstance(error, PageRefused):
             digest = self.source.digest(ref)
             self._refuse(ref, error.reason, SourceMark(ref.source, ref.size or 0, digest, ref.label))
+            return
+        if isinstance(error, NotNowError):
+            self._fail(ref, UNREADABLE, str(error))
             return
         log.warning("page %s (%s) could not be read", ref.name, ref.source, exc_info=error)
         self._fail(ref, UNREADABLE, in_words(error) if error is not None else "it could not be read")

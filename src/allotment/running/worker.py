@@ -121,7 +121,11 @@ def _work(
             bucket=bucket,
             steps=StepsOnce(partial(load_steps, assignment.steps, context), time.monotonic),
             open_source=partial(
-                open_source, root=root, max_pixels=limits.max_pixels, network=assignment.network
+                open_source,
+                root=root,
+                max_pixels=limits.max_pixels,
+                network=assignment.network,
+                bucket_options=assignment.bucket_options,
             ),
             holder=holder,
             sink=sink,

@@ -10,7 +10,8 @@ from allotment.devices.claims import Allocation
 from allotment.devices.slices import DeviceId
 from allotment.devices.world import World
 from allotment.running.assignment import Assignment, StepSpec, VolumeSpec, WorkerSpec
-from allotment.running.engine.work import Work, folder_of
+from allotment.running.engine.volume_sources import source_of
+from allotment.running.engine.work import Work
 
 PROCESSOR_ATTRIBUTE = "cpuID"
 
@@ -40,7 +41,7 @@ def assignment_for(
     A worker on processors is bound to them and uses as many threads; one on cards uses the cores that its
     pipeline asks for and is bound to none.
     """
-    folders = {volume.id: folder_of(volume) for volume in work.index_volumes(index)}
+    sources = {volume.id: source_of(volume) for volume in work.index_volumes(index)}
     cpus = tuple(sorted(processors[device] for device in allocation.ids if device in processors))
     return Assignment(
         team=work.team,
@@ -49,11 +50,12 @@ def assignment_for(
         recipe=work.recipe,
         image=work.image,
         steps=tuple(StepSpec(call.step, call.settings) for call in work.steps),
-        indexes=(tuple(VolumeSpec(volume, {"folder": folders[volume]}) for volume in volumes),),
+        indexes=(tuple(VolumeSpec(volume, sources[volume]) for volume in volumes),),
         root=str(work.root),
         bucket=bucket,
         bucket_options=bucket_options,
         limits=work.limits,
+        network=work.network,
         worker=WorkerSpec(
             cpus=cpus or None,
             threads=len(cpus) or max(1, math.floor(work.cores or 1)),

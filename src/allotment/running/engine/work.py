@@ -18,18 +18,16 @@ from allotment.needs import claim_for, need_findings
 from allotment.platform.model import Platform, Team
 from allotment.repository.model import (
     Campaign,
-    FolderSource,
     Pipeline,
-    ReferenceSource,
     Repository,
     StepCall,
     Volume,
     Window,
 )
 from allotment.repository.recipe import recipe_digest
-from allotment.running.assignment import Limits
-
-SOURCES_TO_COME = "this version reads pages from folders; name a `folder:` of the repository"
+from allotment.running.assignment import Limits, Network
+from allotment.running.engine.volume_sources import network_of
+from allotment.running.sources.source import NO_NETWORK
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +53,7 @@ class Work:
     limits: Limits
     root: Path
     path: Path
+    network: Network = NO_NETWORK
 
     @property
     def count(self) -> int:
@@ -82,7 +81,7 @@ def works_for(
                 f"there is no campaign `{name}`", where=str(repository.root / "campaigns"), remedy=hint
             )
         pipeline = repository.pipelines[campaign.pipeline]
-        about = [*need_findings(pipeline, platform.cards), *_not_here(campaign, pipeline)]
+        about = [*need_findings(pipeline, platform.cards), *_not_here(pipeline)]
         refused = [finding for finding in about if finding.severity is Severity.ERROR]
         findings += refused
         if not refused:
@@ -125,11 +124,12 @@ def work_for(campaign: Campaign, pipeline: Pipeline, platform: Platform, team: T
         ),
         root=root.resolve(),
         path=campaign.path,
+        network=network_of(platform),
     )
 
 
-def _not_here(campaign: Campaign, pipeline: Pipeline) -> list[Finding]:
-    """What of a right campaign this machine cannot run, each with its place."""
+def _not_here(pipeline: Pipeline) -> list[Finding]:
+    """What of a right pipeline this machine cannot run, each with its place."""
     findings = []
     if pipeline.runner == "image":
         findings.append(
@@ -149,22 +149,4 @@ def _not_here(campaign: Campaign, pipeline: Pipeline) -> list[Finding]:
                 "prepare by hand, or load models in the step",
             )
         )
-    for place, volume in enumerate(campaign.volumes):
-        if folder_of(volume) is None:
-            kind = type(volume.source).__name__.removesuffix("Source").lower()
-            message = f"volume `{volume.id}` has pages from a {kind}"
-            findings.append(
-                Finding(campaign.position("volumes", place), "not-on-this-machine", message, SOURCES_TO_COME)
-            )
-            break
     return findings
-
-
-def folder_of(volume: Volume) -> str | None:
-    """The folder of a volume's pages, relative to the repository, or None when they are elsewhere."""
-    source = volume.source
-    if isinstance(source, FolderSource):
-        return source.folder
-    if isinstance(source, ReferenceSource) and "://" not in source.address:
-        return source.address
-    return None

@@ -113,7 +113,7 @@ def _listed(base: Path, folder: str) -> Iterator[tuple[Path, str, int]]:
     """Each file that could hold pages, in order: where it is, its name for people, its size."""
     try:
         with os.scandir(base) as entries:
-            found = [(entry.name, entry.is_symlink()) for entry in entries if _could_be_a_page(entry.name)]
+            found = [(entry.name, entry.is_symlink()) for entry in entries if could_be_a_page(entry.name)]
     except PermissionError:
         raise PermanentFailureError("source-missing", f"the folder {folder} may not be read") from None
     for name, is_link in sorted(found, key=lambda entry: natural_order(entry[0])):
@@ -124,7 +124,8 @@ def _listed(base: Path, folder: str) -> Iterator[tuple[Path, str, int]]:
             yield path, shown, about.st_size
 
 
-def _could_be_a_page(name: str) -> bool:
+def could_be_a_page(name: str) -> bool:
+    """Whether a file's name is not one of what desktops leave beside pages."""
     return not name.startswith(".") and name.casefold() not in NO_PAGES
 
 

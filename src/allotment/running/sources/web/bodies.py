@@ -47,6 +47,8 @@ def read_body(answer: Readable, headers: Mapping[str, str], most_bytes: int) -> 
         body += piece if unpacker is None else _unpacked(unpacker, piece, most_bytes + 1 - len(body))
         if came > most_bytes or len(body) > most_bytes:
             raise too_large(most_bytes)
+    if not came and promised is None and not headers.get("transfer-encoding", ""):
+        raise UnreachableError("it was cut short before anything of it came")
     if promised is not None and came != promised:
         raise UnreachableError(f"it was cut short: {promised} bytes were promised, and {came} came")
     if unpacker is not None and came and not unpacker.eof:

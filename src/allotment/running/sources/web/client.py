@@ -221,6 +221,8 @@ class Client:
         """What goes wrong inside, in our own words; an end that the watch made is a limit of time."""
         try:
             yield
+            if watch.passed:
+                raise self._too_long()
         except (WebRefusedError, UnreachableError) as error:
             if watch.passed and isinstance(error, UnreachableError):
                 raise self._too_long() from None

@@ -7,6 +7,7 @@ header), and goes to the address that it is given, so that the name is not looke
 from __future__ import annotations
 
 import contextlib
+import logging
 import socket
 import ssl
 import threading
@@ -21,6 +22,8 @@ from allotment.platform.hosts import Origin
 from allotment.running.sources.web.watch import Watch
 
 IDLE_SECONDS = 20.0
+
+logging.getLogger("urllib3.connection").addFilter(lambda _record: False)  # they hold whole addresses
 
 NewConnection = Callable[[], socket.socket]
 

@@ -6,6 +6,8 @@ these: its words could hold the whole address.
 
 from __future__ import annotations
 
+from allotment.running.sources.source import NotNowError
+
 
 class WebRefusedError(Exception):
     """It can never be fetched as things stand: not allowed, not there, too large, not what was wanted."""
@@ -16,7 +18,7 @@ class WebRefusedError(Exception):
         self.message = message
 
 
-class UnreachableError(Exception):
+class UnreachableError(NotNowError):
     """It cannot be fetched now; another time may do better.
 
     ``again`` tells whether to try at once, ``after`` how many seconds the server wants to be left alone.
