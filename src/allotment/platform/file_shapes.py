@@ -77,7 +77,8 @@ def _look_bucket(text: str, place: Place) -> None:
         place.refuse("bad-bucket", f"`{shown(text)}` is no bucket", "write a folder, or s3://bucket/prefix")
 
 
-def _look_template(text: str, place: Place) -> None:
+def look_template(text: str, place: Place) -> None:
+    """Refuse what does not make one address or folder of a reference, on a host of the platform's choice."""
     look_printable(text, place)
     if text.count(REF) != 1 or not set("{}").isdisjoint(text.replace(REF, "")):
         hint = "write {ref} once where a volume's reference goes, such as scans/{ref}"
@@ -197,7 +198,7 @@ LEVEL: Final = Record(
 )
 SOURCES: Final = Record(
     {
-        "template": Key(Text(_look_template), nullable=True),
+        "template": Key(Text(look_template), nullable=True),
         "hosts": Key(ListOf(Text(_look_host), empty=True)),
         "private": Key(ListOf(Text(_look_network), empty=True)),
         "buckets": Key(ListOf(Text(look_bucket_folder), empty=True)),

@@ -15,6 +15,7 @@ ENGINES = ("local", "kubernetes")
 SCHEDULERS = ("default", "kueue", "kai", "both")
 BUILT_IN_TEAM = "local"
 REF = "{ref}"
+HOSTS_UNSAID = "sources.hosts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +150,11 @@ class Platform:
     prices: Prices = Prices()
     says_local: bool = False
     unread: frozenset[str] = frozenset()
+
+    @property
+    def knows_hosts(self) -> bool:
+        """Whether the file that was read could say which hosts pages may come from."""
+        return self.unread.isdisjoint({"sources", HOSTS_UNSAID})
 
     @property
     def default_lane(self) -> str:

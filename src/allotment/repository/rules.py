@@ -61,6 +61,7 @@ REPOSITORY_RULES: Final = {
     "file-escapes": "A file or folder of the repository is a link that leads out of it.",
     "file-not-read": "A file looks like ours and is not read.",
     "folder-escapes": "A folder of pages is outside the repository.",
+    "foreign-team": "Files name a namespace that is not that of the repository's team.",
     "host-not-allowed": "Pages are to come from a host that the platform does not name.",
     "image-not-allowed": "An image comes from a repository of images that the platform does not name.",
     "image-not-pinned": "An image is named without its digest.",

@@ -39,7 +39,7 @@ def look_at_hosts(
     volumes: Sequence[Volume], indexes: Sequence[int], platform: Platform, place: Place
 ) -> None:
     """One finding for each host that the platform does not name, at the first volume that names it."""
-    if "sources" in platform.unread:
+    if not platform.knows_hosts:
         return
     hosts = Hosts(platform.sources.hosts)
     first: dict[Origin, Place] = {}
@@ -58,7 +58,7 @@ def look_at_hosts(
 def look_at_template(platform: Platform, place: Place) -> None:
     """A finding where the platform's own template leads to a host that it does not name."""
     template = platform.sources.template
-    if template is None or "://" not in template or "sources" in platform.unread:
+    if template is None or "://" not in template or not platform.knows_hosts:
         return
     hosts, origin = Hosts(platform.sources.hosts), origin_of(template.replace(REF, "R1"))
     if hosts.admitted(origin) is None:

@@ -23,10 +23,12 @@ from allotment.errors import (
     sorted_findings,
 )
 from allotment.needs import need_findings
+from allotment.platform.converter_file import CONVERTER_FILE
 from allotment.platform.file import scan_platform
 from allotment.platform.find import FILE_NAME, FoundPlatform, look_for_platform
 from allotment.repository import Loaded, load_repository
 from allotment.repository.changes import compared
+from allotment.repository.foreign import foreign_findings
 from allotment.repository.model import HasNeed
 from allotment.repository.rendered import read_rendered
 from allotment.repository.select import is_repository, selected_files
@@ -109,14 +111,14 @@ def check(
     loaded = load_repository(
         root, found.platform, only=None if only is None else [path for path in only if path != own]
     )
+    rendered = read_rendered(root)
     before = compared(
-        loaded.repository,
-        found.platform,
-        read_rendered(root),
-        base=base,
-        whole=only is None,
-        environ=os.environ,
+        loaded.repository, found.platform, rendered, base=base, whole=only is None, environ=os.environ
     )
+    if found.converter is not None:
+        settings = {found.converter.namespace: found.converter.position("namespace")}
+        namespaces = {**rendered.namespaces, **settings}
+        before += foreign_findings(namespaces, found.platform, repository_identity(root), team)
     checked = _checked(loaded, found, own if own_asked and found.origin != str(own) else None, world)
     findings = sorted_findings({*checked.findings, *before})
     about_all = [finding for finding in findings if finding.position.file == str(root)]
@@ -141,7 +143,8 @@ def _checked(loaded: Loaded, found: FoundPlatform, own: Path | None, world: Chos
             )
     if own is not None:
         findings.update(scan_platform(own, str(own))[1])
-    platform_files = (own is not None) + Path(found.origin).is_file()
+    settings = found.converter is not None and Path(found.origin).name != CONVERTER_FILE
+    platform_files = (own is not None) + Path(found.origin).is_file() + settings
     return Checked(
         findings=sorted_findings(findings),
         pipelines=len(pipelines),
