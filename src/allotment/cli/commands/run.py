@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,18 +27,24 @@ from allotment.errors import (
 )
 from allotment.needs.fit_findings import fit_findings
 from allotment.platform.find import find_platform
+from allotment.platform.model import Card
 from allotment.repository import load_repository
+from allotment.repository.model import Fleet, Gang, Pipeline
 from allotment.running.engine.campaign_run import CampaignRun, Halt
+from allotment.running.engine.gang_run import GangRun
 from allotment.running.engine.pretend import pretended_ledger, pretended_world
+from allotment.running.engine.program import programs_for
+from allotment.running.engine.programs import ProgramRun
 from allotment.running.engine.requests import Settings
-from allotment.running.engine.session import Session, run_works
+from allotment.running.engine.session import Ran, Session, run_works
 from allotment.running.engine.work import works_for
+from allotment.running.secrets import Secrets, read_secrets, secrets_folder
 
 MOST_FAILURES_SHOWN = 20
 
 
 @click.command(name="run")
-@click.argument("campaigns", nargs=-1, metavar="CAMPAIGN...")
+@click.argument("campaigns", nargs=-1, metavar="NAME...")
 @click.option("--plain", is_flag=True, help="Plain lines, on a terminal too.")
 @click.option(
     "--pretend",
@@ -57,26 +63,34 @@ def command(
     devices: tuple[Path, ...],
     describe: str | None,
 ) -> int:
-    """Run campaigns on this machine, until each is finished.
+    """Run campaigns on this machine, until each is finished; and fleets and gangs beside them.
 
-    A CAMPAIGN is a name or its file. It starts with the devices that are free and grows to its window.
-    What is in the bucket already is not done again: stop it, kill it, and run it once more. Ctrl-C ends
-    after the pages in flight, a second one at once.
+    A NAME is that of a campaign, a fleet or a gang, or its file. A campaign starts with the devices that
+    are free and grows to its window. What is in the bucket already is not done again: stop it, kill it,
+    and run it once more. A fleet is kept up until it is stopped. Ctrl-C ends after the pages in flight, a
+    second one at once.
     """
     if not campaigns:
         raise UsageError(
             "no campaign is named", remedy="name some, or all of them: allot run campaigns/*.yaml"
         )
-    opened, names = open_repository(repository, platform=platform, team=team, campaigns=campaigns)
+    opened, names = open_repository(
+        repository, platform=platform, team=team, campaigns=campaigns, programs=True
+    )
     show_warnings(finding for finding in opened.findings if finding.severity is Severity.WARNING)
     if opened.platform.engine != "local":
         raise UsageError(
             f"the platform's engine is `{opened.platform.engine}`, and `run` is for this machine",
             remedy="name a platform's file that says `engine: local` with --platform",
         )
-    works = works_for(opened.repository, opened.platform, opened.team, names)
+    found, kinds = opened.repository, opened.platform.cards
+    ours = [name for name in names if name not in found.fleets and name not in found.gangs]
+    works = works_for(found, opened.platform, opened.team, ours)
+    programs = programs_for(found, opened.platform, opened.team, [each for each in names if each not in ours])
+    files = _files(opened, names)
+    secrets = _secrets(files)
     chosen = _world(devices, describe, pretend=pretend)
-    _refuse_what_never_fits(opened, names, chosen)
+    _refuse_what_never_fits(files, chosen, kinds)
     session = Session(
         bucket=opened.platform.bucket,
         bucket_options=opened.platform.bucket_options,
@@ -86,12 +100,15 @@ def command(
         environment=dict(os.environ),
         reread=_rereader(opened, platform),
         pretend=pretend,
+        secrets=secrets,
     )
     with _watcher(plain=plain) as watcher:
-        runs = run_works(works, session, watcher)
-    for run in runs:
+        ran = run_works(works, session, watcher, programs)
+    for run in ran.campaigns:
         _summarize(run)
-    return _exit_code(runs)
+    for program in ran.programs:
+        _summarize_program(program)
+    return _exit_code(ran)
 
 
 def _world(devices: tuple[Path, ...], describe: str | None, *, pretend: bool) -> ChosenWorld:
@@ -109,20 +126,31 @@ def _world(devices: tuple[Path, ...], describe: str | None, *, pretend: bool) ->
     return chosen
 
 
-def _refuse_what_never_fits(opened: Opened, names: tuple[str, ...], chosen: ChosenWorld) -> None:
+def _files(opened: Opened, names: tuple[str, ...]) -> list[Pipeline | Fleet | Gang]:
+    """The files that say what is to be run: pipelines of the campaigns, fleets, gangs, each once."""
+    found = opened.repository
+    pipelines = sorted({found.campaigns[name].pipeline for name in names if name in found.campaigns})
+    programs = [found.fleets.get(name) or found.gangs.get(name) for name in names]
+    return [*(found.pipelines[each] for each in pipelines), *(each for each in programs if each is not None)]
+
+
+def _secrets(files: list[Pipeline | Fleet | Gang]) -> Secrets:
+    """The secrets that the files name; raises FindingsError when one of them cannot be had."""
+    secrets, findings = read_secrets(files, secrets_folder(os.environ))
+    if findings:
+        raise FindingsError(findings)
+    return secrets
+
+
+def _refuse_what_never_fits(
+    files: list[Pipeline | Fleet | Gang], chosen: ChosenWorld, kinds: Mapping[str, Card]
+) -> None:
     """Raise FindingsError for needs that nothing here can meet, with the nearest device."""
     where = "on this machine" if chosen.is_here else f"in {chosen.name}"
-    pipelines = {opened.repository.campaigns[name].pipeline for name in names}
     findings = [
         finding
-        for pipeline in sorted(pipelines)
-        for finding in fit_findings(
-            opened.repository.pipelines[pipeline],
-            chosen.world,
-            opened.platform.cards,
-            where=where,
-            on_cluster=False,
-        )
+        for file in files
+        for finding in fit_findings(file, chosen.world, kinds, where=where, on_cluster=False)
     ]
     if findings:
         raise FindingsError(findings)
@@ -167,6 +195,7 @@ def _summarize(run: CampaignRun) -> None:
         Halt.SUSPENDED: "suspended",
         Halt.NEVER_FITS: "cannot run on this machine",
         Halt.INTERRUPTED: "interrupted",
+        Halt.NOT_PREPARED: "could not be prepared",
     }[run.halt]
     failed = len(run.failures)
     colour = "green" if run.halt is None and not failed else "red" if failed else "yellow"
@@ -189,11 +218,30 @@ def _summarize(run: CampaignRun) -> None:
         click.echo(f"  results: allot results {name}")
 
 
-def _exit_code(runs: tuple[CampaignRun, ...]) -> int:
+def _summarize_program(run: ProgramRun) -> None:
+    """How a fleet or a gang ended."""
+    complete = isinstance(run, GangRun) and run.complete
+    headline, colour = ("failed", "red") if run.failed else ("ended", "yellow")
+    if complete:
+        headline, colour = "finished", "green"
+    restarts = f", {counted(run.restarts, 'restart')}" if run.restarts else ""
+    click.echo(
+        f"{click.style(run.program.name, bold=True)} {click.style(headline, fg=colour)}: "
+        f"{run.program.kind} of at most {run.program.most}{restarts}"
+    )
+    message = run.failure if isinstance(run, GangRun) and run.failure else run.halted
+    if message:
+        click.echo(f"  {safe(message)}")
+
+
+def _exit_code(ran: Ran) -> int:
+    runs = ran.campaigns
     if any(run.halt is Halt.INTERRUPTED for run in runs):
         return EXIT_INTERRUPTED
-    if any(run.failures or run.halt in {Halt.ALIKE, Halt.NEVER_FITS} for run in runs):
+    if any(run.failures or run.halt in {Halt.ALIKE, Halt.NEVER_FITS, Halt.NOT_PREPARED} for run in runs):
         return EXIT_REFUSED
-    if any(run.halt is Halt.ASKED for run in runs):
+    if any(program.failed for program in ran.programs):
+        return EXIT_REFUSED
+    if any(run.halt is Halt.ASKED for run in runs) or any(each.halted for each in ran.programs):
         return EXIT_INTERRUPTED
     return EXIT_FINE

@@ -31,12 +31,14 @@ LOOK_SECONDS = 0.2
 def command(
     campaigns: tuple[str, ...], no_wait: bool, repository: Path, platform: Path | None, team: str | None
 ) -> int:
-    """End campaigns that run on this machine, after the pages in flight; without names, all of this
-    repository.
+    """End campaigns that run on this machine, after the pages in flight, and fleets and gangs; without
+    names, all of this repository.
 
     They stay ended until the next `allot run`, which goes on where they were.
     """
-    opened, names = open_repository(repository, platform=platform, team=team, campaigns=campaigns)
+    opened, names = open_repository(
+        repository, platform=platform, team=team, campaigns=campaigns, programs=True
+    )
     state = state_folder(os.environ)
     bucket = bucket_place(opened.platform.bucket, opened.base)
 

@@ -34,12 +34,18 @@ from allotment.running.engine.control import (
 )
 from allotment.running.engine.engine import Engine, Watcher
 from allotment.running.engine.filling import Filler
+from allotment.running.engine.fleet_run import FleetRun
+from allotment.running.engine.gang_run import GangRun
 from allotment.running.engine.looking import MarkedLook
+from allotment.running.engine.program import Kind, Program
+from allotment.running.engine.program_start import ProgramStarter
+from allotment.running.engine.programs import ProgramRun, Programs
 from allotment.running.engine.requests import Requests, Settings
 from allotment.running.engine.standing import look_with
 from allotment.running.engine.starting import Starter
 from allotment.running.engine.visible import visible_cards
 from allotment.running.engine.work import Work
+from allotment.running.secrets import NO_SECRETS, Secrets
 
 OLD_ENGINES_KEPT = 50
 EVENTS_SECONDS = 1.0
@@ -58,10 +64,22 @@ class Session:
     reread: Callable[[str], Settings | None]
     pretend: bool = False
     bucket_options: Options = field(default_factory=dict)
+    secrets: Secrets = NO_SECRETS
 
 
-def run_works(works: Sequence[Work], session: Session, watcher: Watcher) -> tuple[CampaignRun, ...]:
-    """Run campaigns of one team until each is finished, stopped or suspended; returns how each ended.
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How campaigns, fleets and gangs ended."""
+
+    campaigns: tuple[CampaignRun, ...]
+    programs: tuple[ProgramRun, ...] = ()
+
+
+def run_works(
+    works: Sequence[Work], session: Session, watcher: Watcher, programs: Sequence[Program] = ()
+) -> Ran:
+    """Run campaigns of one team until each is finished, stopped or suspended, and fleets and gangs beside
+    them; returns how each ended.
 
     Raises WorldError when the bucket or the ledger cannot be used.
     """
@@ -75,9 +93,12 @@ def run_works(works: Sequence[Work], session: Session, watcher: Watcher) -> tupl
         pid=os.getpid(),
         started=now,
         bucket=folder,
-        team=works[0].team,
-        campaigns=tuple(work.campaign for work in works),
+        team=(works[0] if works else programs[0]).team,
+        campaigns=(*(work.campaign for work in works), *(program.name for program in programs)),
     )
+    processors = {} if session.pretend else processors_of(session.world)
+    cards = {} if session.pretend else visible_cards(session.world)
+    groups = tuple(_run_of(program, arrival) for arrival, program in enumerate(programs, len(works)))
     runs = tuple(CampaignRun(work, arrival) for arrival, work in enumerate(works))
     if is_address(session.bucket):
         prove(bucket, description.team, folder)
@@ -98,15 +119,24 @@ def run_works(works: Sequence[Work], session: Session, watcher: Watcher) -> tupl
                 folder=registration.folder,
                 bucket=folder,
                 bucket_options=options,
-                processors={} if session.pretend else processors_of(session.world),
-                cards={} if session.pretend else visible_cards(session.world),
+                processors=processors,
+                cards=cards,
                 environment=session.environment,
+                secrets=session.secrets,
+            ),
+            programs=Programs(
+                groups,
+                ProgramStarter(
+                    folder=registration.folder,
+                    processors=processors,
+                    cards=cards,
+                    environment=session.environment,
+                    secrets=session.secrets,
+                ),
             ),
             logs={
-                work.campaign: BucketSink(
-                    bucket, work.team, work.campaign, writer, time.time, every=EVENTS_SECONDS
-                )
-                for work in works
+                name: BucketSink(bucket, description.team, name, writer, time.time, every=EVENTS_SECONDS)
+                for name in description.campaigns
             },
             requests=Requests(
                 stops=registration.stop_requests,
@@ -117,7 +147,11 @@ def run_works(works: Sequence[Work], session: Session, watcher: Watcher) -> tupl
             watcher=watcher,
         )
         engine.run()
-    return runs
+    return Ran(runs, groups)
+
+
+def _run_of(program: Program, arrival: int) -> ProgramRun:
+    return FleetRun(program, arrival) if program.kind is Kind.FLEET else GangRun(program, arrival)
 
 
 def _user() -> str:

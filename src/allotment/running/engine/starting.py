@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from allotment.buckets.opening import Options
@@ -12,6 +12,7 @@ from allotment.running.engine.assign import assignment_for
 from allotment.running.engine.filling import Started
 from allotment.running.engine.visible import Visible, card_variables
 from allotment.running.engine.worker import Worker, start_worker, worker_environment
+from allotment.running.secrets import NO_SECRETS, Secrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class Starter:
     processors: Mapping[DeviceId, int]
     cards: Mapping[DeviceId, Visible]
     environment: Mapping[str, str]
+    secrets: Secrets = NO_SECRETS
 
     def start(self, start: Started, now: float) -> Worker:
         """Start the worker of an index on the devices that were taken for it."""
@@ -39,6 +41,8 @@ class Starter:
             bucket_options=self.bucket_options,
             log=str(log),
         )
+        secrets = self.secrets.variables(work.pipeline_path)
+        assignment = replace(assignment, worker=replace(assignment.worker, masked=tuple(sorted(secrets))))
         return start_worker(
             assignment,
             campaign=work.campaign,
@@ -50,8 +54,9 @@ class Starter:
             now=now,
             environment=worker_environment(
                 self.environment,
-                work.environment,
+                {**work.environment, **secrets},
                 assignment.worker.threads,
                 card_variables(start.allocation.ids, self.cards),
             ),
+            mask=self.secrets.mask(work.pipeline_path),
         )

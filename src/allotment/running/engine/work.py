@@ -54,6 +54,8 @@ class Work:
     root: Path
     path: Path
     network: Network = NO_NETWORK
+    pipeline_path: Path = Path()
+    prepare: StepCall | None = None
 
     @property
     def count(self) -> int:
@@ -125,6 +127,8 @@ def work_for(campaign: Campaign, pipeline: Pipeline, platform: Platform, team: T
         root=root.resolve(),
         path=campaign.path,
         network=network_of(platform),
+        pipeline_path=pipeline.path,
+        prepare=pipeline.prepare,
     )
 
 
@@ -138,15 +142,6 @@ def _not_here(pipeline: Pipeline) -> list[Finding]:
                 "not-on-this-machine",
                 f"pipeline `{pipeline.id}` brings steps that only its image knows",
                 "use a step of this installation, or `module:function` for one of your own",
-            )
-        )
-    if pipeline.prepare is not None:
-        findings.append(
-            Finding(
-                pipeline.position("prepare"),
-                "not-on-this-machine",
-                "this version has no `prepare` on the local engine",
-                "prepare by hand, or load models in the step",
             )
         )
     return findings

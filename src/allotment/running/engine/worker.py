@@ -12,7 +12,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -53,6 +53,7 @@ class Worker:
     held: bool = False
     asked_to_end: float | None = None
     killed: bool = False
+    mask: Callable[[str], str] = str
     _unread: bytearray = field(default_factory=bytearray)
 
     @property
@@ -99,15 +100,15 @@ class Worker:
         self._signal(signal.SIGKILL, group=True)
         return self.process.wait()
 
-    def last_words(self) -> str:
-        """The last line of its log, or nothing."""
+    def last_words(self, lines: int = 1) -> str:
+        """The last line of its log, or so many of them, or nothing."""
         try:
             with self.log.open("rb") as file:
                 file.seek(max(0, file.seek(0, os.SEEK_END) - LAST_WORDS_BYTES))
-                lines = file.read().decode("utf-8", errors="replace").splitlines()
+                said = file.read().decode("utf-8", errors="replace").splitlines()
         except OSError:
             return ""
-        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+        return self.mask(" | ".join([line.strip() for line in said if line.strip()][-lines:]))
 
     def close(self) -> None:
         """Let go of its pipe."""
@@ -134,6 +135,7 @@ def start_worker(
     log: Path,
     now: float,
     environment: Mapping[str, str],
+    mask: Callable[[str], str] = str,
 ) -> Worker:
     """Start a worker on the devices of ``hold``; the hold is handed over and closed here.
 
@@ -165,7 +167,7 @@ def start_worker(
         os.close(writing)
         hold.close()
     volumes = tuple(volume.id for volume in assignment.pack(0))
-    return Worker(campaign, index, volumes, allocation, now, process, reading, log)
+    return Worker(campaign, index, volumes, allocation, now, process, reading, log, mask=mask)
 
 
 def worker_environment(
