@@ -28,6 +28,7 @@ from allotment.errors import (
 COMMANDS = {
     "init": "Write a repository that runs as it stands.",
     "check": "Check pipelines, campaigns and the platform's file, offline.",
+    "schema": "Print the JSON Schema of a kind of file, for editors.",
     "devices": "Say which devices there are, and which are free.",
     "claim": "Print a pipeline's claim, and say which devices would do.",
     "run": "Run campaigns on this machine.",

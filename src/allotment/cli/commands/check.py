@@ -12,14 +12,13 @@ import click
 from allotment.cli.forms.checked import Checked, as_json, as_text
 from allotment.cli.forms.github import as_github
 from allotment.cli.forms.sarif import as_sarif
-from allotment.cli.shared import output_option, repository_identity, world_options
+from allotment.cli.shared import output_option, repository_identity, world_options, write_out
 from allotment.cli.world import ChosenWorld, chosen_world, which_world
 from allotment.errors import (
     EXIT_FINE,
     EXIT_REFUSED,
     Severity,
     UsageError,
-    WorldError,
     sorted_findings,
 )
 from allotment.needs import need_findings
@@ -81,7 +80,7 @@ def command(
     """
     world = chosen_world(devices, describe) if devices or describe is not None else None
     checked = check(repository, names, platform=platform, team=team, world=world, base=base)
-    _write(FORMS[form](checked), out)
+    write_out(FORMS[form](checked), out)
     failed = checked.count(Severity.ERROR) or (strict and checked.count(Severity.WARNING))
     return EXIT_REFUSED if failed else EXIT_FINE
 
@@ -160,14 +159,3 @@ def _checked(loaded: Loaded, found: FoundPlatform, own: Path | None, world: Chos
         + platform_files,
         origin=found.origin,
     )
-
-
-def _write(text: str, out: Path | None) -> None:
-    """The text to the terminal, with its colours where it has any, or without them to a file."""
-    if out is None:
-        click.echo(text)
-        return
-    try:
-        out.write_text(click.unstyle(text) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise WorldError(f"the file cannot be written: {error.strerror}", where=str(out)) from None
