@@ -119,11 +119,15 @@ def gzipped(body: bytes) -> Answer:
     return answer(gzip.compress(body), media_type="application/json", content_encoding="gzip")
 
 
+NOTHING = answer(b"no", status="404 Not Found")
+
+
 @dataclass
 class Archive:
-    """The server; paths that it does not know are answered with 404."""
+    """The server; paths that it does not know are answered with the default."""
 
     answers: dict[str, Answer] = field(default_factory=dict)
+    default: Answer = NOTHING
     tls: ssl.SSLContext | None = None
     asked: list[Asked] = field(default_factory=list)
     at_once: int = 0
@@ -191,8 +195,8 @@ class Archive:
             self.at_once += 1
             self.most_at_once = max(self.at_once, self.most_at_once)
         try:
-            found = self.answers.get(asked.path.partition("?")[0], answer(b"no", status="404 Not Found"))
-            found(Talk(asked, connection.sendall, self.closing))
+            behave = self.answers.get(asked.path.partition("?")[0], self.default)
+            behave(Talk(asked, connection.sendall, self.closing))
         finally:
             with self._lock:
                 self.at_once -= 1

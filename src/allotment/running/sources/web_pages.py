@@ -98,10 +98,8 @@ def open_manifest(url: str, client: Client, network: Network, *, max_pixels: int
     if listing.bare:
         log.info("the manifest %s has %d canvases without an image", shown(url), listing.bare)
     if not listing.images:
-        canvases = (
-            f"none of its {listing.bare} canvases has an image" if listing.bare else "it has no canvases"
-        )
-        raise PermanentFailureError("source-empty", f"the manifest {shown(url)} has no pages: {canvases}")
+        message = f"the manifest {shown(url)} has no pages: it has no canvas with an image"
+        raise PermanentFailureError("source-empty", message)
     pages = [(image_address(image, max_pixels) or "", image.label) for image in listing.images]
     return _source(pages, found.address, client, network, max_pixels)
 
@@ -133,6 +131,6 @@ def _source(
         addresses.append(address)
         refs.append(PageRef(number, page_name(number), masked(address.url), None, label))
     if refused:
-        others = f" (and {len(refused) - 1:,} more pages)" if len(refused) > 1 else ""
+        others = f" (and {len(refused) - 1:,} more)" if len(refused) > 1 else ""
         raise PermanentFailureError(refused[0].reason, f"{refused[0].message}{others}")
     return WebSource(tuple(refs), max_pixels, network, client, tuple(addresses))
