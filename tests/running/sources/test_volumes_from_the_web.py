@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,18 +17,19 @@ from PIL import Image
 from allotment.buckets.memory import MemoryBucket
 from allotment.running.assignment import Network
 from allotment.running.endings import EXIT_FAILED, EXIT_PERMANENT, PermanentFailureError, VolumeFailedError
-from allotment.running.page import PageRefused
+from allotment.running.page import Page, PageRefused
 from allotment.running.sources.folder import SourceChangedError
 from allotment.running.sources.prefix import open_prefix, pages_of
 from allotment.running.sources.source import NotNowError, Source, open_source
 from allotment.running.sources.web.client import Client
 from allotment.running.sources.web_pages import open_images, open_manifest
-from tests.running.sources.archive import Archive, answer, cut, gzipped, in_turn, redirect, silent
+from tests.running.sources.archive import Archive, Talk, answer, cut, gzipped, in_turn, redirect, silent
 from tests.running.sources.conftest import SHORT, MakeClient
 from tests.running.world import World
 
 SHAPES = Path(__file__).parent / "shapes"
 LIMIT = 1_000_000
+PATIENCE = 20.0
 
 
 def encoded(image: Image.Image, form: str, **options: Any) -> bytes:
@@ -253,6 +255,28 @@ def test_what_is_done_is_not_fetched_again_and_bad_pages_do_not_hold_up_a_volume
         "source": {"name": archive.url("/3"), "label": "1r"},
         "failed": "refused",
     }
+
+
+def test_a_slow_page_does_not_hold_up_the_others(
+    archive: Archive, world: WebWorld, client_of: MakeClient
+) -> None:
+    others = threading.Event()
+
+    def wait_for_others(talk: Talk) -> None:
+        assert others.wait(PATIENCE)
+        answer(PNG)(talk)
+
+    def step(page: Page, earlier: Mapping[str, bytes]) -> Mapping[str, bytes]:
+        outputs = world.copy(page, earlier)
+        if len(world.done) == 2:
+            others.set()
+        return outputs
+
+    archive.answers["/1"] = wait_for_others
+    world.client = client_of(read_seconds=PATIENCE, whole_seconds=PATIENCE)
+    world.limited(look_ahead=3)
+    assert world.run(step=step).code == 0
+    assert (sorted(world.done[:2]), world.done[2]) == (["0002", "0003"], "0001")
 
 
 def test_an_archive_that_lists_other_pages_than_before_is_noticed(archive: Archive, world: WebWorld) -> None:

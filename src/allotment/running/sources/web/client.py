@@ -33,7 +33,7 @@ from allotment.running.sources.web.manners import LONGEST_PAUSE, Manners
 from allotment.running.sources.web.names import Names, Resolve, look_up
 from allotment.running.sources.web.policy import Policy
 from allotment.running.sources.web.trouble import in_plain_words
-from allotment.running.sources.web.watch import Watch
+from allotment.running.sources.web.watch import Watch, Watchman
 
 USER_AGENT: Final = f"allotment/{__version__}"
 MOST_REDIRECTS: Final = 5
@@ -82,10 +82,12 @@ class Client:
         self._names = Names(self._policy, world.resolve, world.monotonic)
         self._manners = Manners(network.per_host, monotonic=world.monotonic, sleep=world.sleep)
         self._connections = Connections(world.monotonic)
+        self._watchman = Watchman()
 
     def close(self) -> None:
-        """Close the connections that are kept."""
+        """Close the connections that are kept, and watch nothing more."""
         self._connections.close()
+        self._watchman.close()
 
     def admitted(self, url: str, base: str | None = None) -> Address:
         """The address as it would be asked; raises `WebRefusedError` when it may not be."""
@@ -157,7 +159,7 @@ class Client:
             left = deadline - self._world.monotonic()
             if left <= 0:
                 raise self._too_long()
-            with Watch(left) as watch, self._in_words(watch):
+            with self._watchman.watch(left) as watch, self._in_words(watch):
                 return self._exchanged(address, watch, most_bytes, headers)
 
     def _exchanged(
