@@ -20,6 +20,7 @@ from allotment.errors import UsageError, did_you_mean
 from allotment.events.model import VolumeState
 from allotment.running.engine.overview import overview
 from allotment.running.engine.work import Work
+from allotment.running.legacy import LEGACY, legacy_folder
 
 FORMAT_VERSION = 1
 TEXT = ".txt"
@@ -27,13 +28,17 @@ TEXT = ".txt"
 
 @dataclass(frozen=True, slots=True)
 class VolumeResults:
-    """What there is of one volume: its state, where its pages' outputs lie, and their keys, sorted."""
+    """What there is of one volume: its state, where its pages' outputs lie, and their keys, sorted.
+
+    ``is_legacy`` tells that an earlier platform made them, in a layout of its own.
+    """
 
     volume: str
     state: VolumeState
     pages_done: int
     place: str
     keys: tuple[str, ...]
+    is_legacy: bool = False
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -77,6 +82,11 @@ def command(
     begun = 0
     for results in found:
         begun += 1
+        if results.is_legacy:
+            click.echo(
+                f"  {results.volume} {results.state}: results of an earlier platform in {results.place}"
+            )
+            continue
         click.echo(
             f"  {results.volume} {results.state}: {counted(results.pages_done, 'page')} in {results.place}"
         )
@@ -95,6 +105,10 @@ def _results(bucket: Bucket, work: Work, place: str, wanted: set[str]) -> Iterat
     view = overview(bucket, work, time.time(), engine_lives=True)
     for volume in view.volumes.values():
         if volume.id not in wanted:
+            continue
+        if volume.reason == LEGACY:
+            folder = legacy_folder(work.namespace or work.team, work.pipeline, volume.id)
+            yield VolumeResults(volume.id, volume.state, 0, _shown(f"{place}/{folder}"), (), is_legacy=True)
             continue
         pages = keys.volume(volume.id).pages
         found = tuple(sorted(entry.key for entry in bucket.list(pages)))
@@ -128,6 +142,7 @@ def _as_json(found: list[VolumeResults], work: Work) -> dict[str, object]:
     volumes = [
         {
             "volume": results.volume,
+            "results": LEGACY if results.is_legacy else "own",
             "state": str(results.state),
             "pages_done": results.pages_done,
             "place": results.place,

@@ -17,6 +17,7 @@ from allotment.buckets.keys import RecipeKeys
 from allotment.events.model import CampaignReader, CampaignState, CampaignView, VolumeState, VolumeView
 from allotment.running.engine.standing import Standing, VolumeStanding, volume_standing
 from allotment.running.engine.work import Work
+from allotment.running.legacy import LEGACY, legacy_results
 from allotment.running.marks import Marks, Pages, read_marks
 
 INTERRUPTED = "its engine ended before the campaign did; `allot run` goes on where it was"
@@ -39,9 +40,13 @@ def overview(bucket: Bucket, work: Work, now: float, *, engine_lives: bool) -> C
     keys = RecipeKeys(work.team, work.pipeline, work.recipe)
     marks = read_marks(bucket, keys)
     present = set(bucket.list_folders(keys.prefix))
+    ids = [volume.id for volume in work.volumes if volume.id not in marks.complete]
+    legacy = legacy_results(bucket, work.namespace or work.team, work.pipeline, ids)
     volumes, somebody_works = {}, engine_lives
     for volume in work.volumes:
         view = _settled(volume.id, told.volumes.get(volume.id), marks)
+        if view is None and volume.id in legacy:
+            view = VolumeView(volume.id, VolumeState.COMPLETE, reason=LEGACY)
         if view is None:
             if volume.id not in present:
                 continue

@@ -56,6 +56,7 @@ class Work:
     network: Network = NO_NETWORK
     pipeline_path: Path = Path()
     prepare: StepCall | None = None
+    namespace: str = ""
 
     @property
     def count(self) -> int:
@@ -129,6 +130,7 @@ def work_for(campaign: Campaign, pipeline: Pipeline, platform: Platform, team: T
         network=network_of(platform),
         pipeline_path=pipeline.path,
         prepare=pipeline.prepare,
+        namespace=team.namespace or team.name,
     )
 
 
