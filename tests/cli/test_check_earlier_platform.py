@@ -182,6 +182,13 @@ def test_a_foreign_team_is_refused_at_the_line_that_names_it(
     assert check(capsys, *words) == (code, said)
 
 
+def test_nothing_is_held_against_files_by_settings_that_cannot_be_read(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (root / SETTINGS).write_text("[]\n")
+    assert check(capsys) == (1, [f"{SETTINGS}:1:1 error wrong-type"])
+
+
 def test_a_further_part_is_held_to_once_it_is_recorded(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,6 +17,7 @@ from allotment.errors import Finding, FindingsError, Position, Severity, UsageEr
 from allotment.platform.converter import Converter, platform_of, with_defaults
 from allotment.platform.converter_file import CONVERTER_FILE, scan_converter
 from allotment.platform.file import scan_platform
+from allotment.platform.file_shapes import platform_record
 from allotment.platform.model import Platform
 
 BUILT_IN: Final = "built in"
@@ -76,7 +77,8 @@ def _with_converter(found: FoundPlatform, path: Path) -> FoundPlatform:
     converter, findings = scan_converter(path, str(path))
     all_findings = (*found.findings, *findings)
     if converter is None:
-        return replace(found, findings=all_findings)
+        unread = frozenset(platform_record().keys) if found.origin == BUILT_IN else found.platform.unread
+        return replace(found, platform=replace(found.platform, unread=unread), findings=all_findings)
     if found.origin == BUILT_IN:
         return FoundPlatform(platform_of(converter), str(path), all_findings, converter)
     return FoundPlatform(with_defaults(found.platform, converter), found.origin, all_findings, converter)
