@@ -56,7 +56,7 @@ def swapped(text: str) -> str:
         ({READ: PIPELINE.replace("8Gi", "40Gi") + "resources: {cpu: 2}\n"}, 0, []),
         ({READ: "steps: [{settings: {}, step: checksum}]\ngpu: {memory: 8Gi}\n"}, 0, []),
         ({READ: PIPELINE.replace("checksum", "ocr")}, 1, [f"{READ}:3:11 error recipe-changed:"]),
-        ({READ: PIPELINE + "prepare: {step: checksum}\n"}, 1, [f"{READ}:5:10 error recipe-changed:"]),
+        ({READ: PIPELINE + "prepare: {step: 'mine:fetch'}\n"}, 1, [f"{READ}:5:10 error recipe-changed:"]),
         ({"pipelines/unused.yaml": PIPELINE.replace("checksum", "ocr")}, 0, []),
         ({"pipelines/unused.yaml": None}, 0, []),
         ({READ: None}, 1, [f"{BOOKS}:1:11 error unknown-pipeline:"]),
