@@ -20,9 +20,7 @@ from allotment.running.sources.web.errors import FORBIDDEN, UNREADABLE, WebRefus
 
 HIDDEN: Final = "…"
 LONGEST_SHOWN: Final = 300
-SECRET_KEYS: Final = frozenset(
-    {"sig", "signature", "auth", "key", "code", "jwt", "session", "sid", "pwd", "pass"}
-)
+SECRET_KEYS: Final = frozenset({"sig", "signature", "auth", "key", "jwt", "session", "sid", "pwd", "pass"})
 SIGNING: Final = ("x-amz-", "x-goog-")
 
 _QUERY = re.compile(r"([^=&;]+)=([^&;]*)")
