@@ -19,6 +19,7 @@ RESERVED_VOLUMES = frozenset({"cache"})
 RESERVED_LABELS = frozenset({"refused"})
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?", re.ASCII)
+_DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _RECIPE = re.compile(r"[0-9a-f]{12}", re.ASCII)
 _PAGE = re.compile(r"\d{4,12}", re.ASCII)
 _OUTPUT = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9_-])?", re.ASCII)
@@ -83,9 +84,46 @@ class RecipeKeys:
         """Below it lie marks, whose names alone say how volumes stand; no volume can have this name."""
         return f"{self.prefix}_index/"
 
+    @property
+    def prepared(self) -> CacheKeys:
+        """The keys of what `prepare` made."""
+        return CacheKeys(self.cache)
+
     def volume(self, volume: str) -> VolumeKeys:
         """The keys of one volume."""
         return VolumeKeys(self, volume)
+
+
+@dataclass(frozen=True)
+class CacheKeys:
+    """The keys of what `prepare` made for a recipe."""
+
+    prefix: str
+
+    @property
+    def marker(self) -> str:
+        """Written last: it names the files and their parts."""
+        return f"{self.prefix}prepared.json"
+
+    @property
+    def parts(self) -> str:
+        """Below it lie parts of files, by the digest of their bytes."""
+        return f"{self.prefix}parts/"
+
+    @property
+    def leases(self) -> str:
+        """Below it lie the leases of who prepares, the highest number last."""
+        return f"{self.prefix}leases/"
+
+    def part(self, digest: str) -> str:
+        """A part of a file, by the SHA-256 of its bytes."""
+        if not _DIGEST.fullmatch(digest):
+            raise _refused(digest, "part", "64 hexadecimal digits")
+        return f"{self.parts}{digest}"
+
+    def lease(self, number: int) -> str:
+        """Who prepares, by the n-th lease."""
+        return f"{self.leases}{number}.json"
 
 
 @dataclass(frozen=True)

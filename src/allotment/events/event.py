@@ -33,6 +33,7 @@ KINDS: Mapping[str, str] = {
     "page.failed": "a page failed; data: reason, message, permanent",
     "prepare.started": "its `prepare` began, or what it made is fetched; data: pid",
     "prepare.completed": "what `prepare` made is in the bucket and on this machine; data: seconds",
+    "prepare.held": "somebody else prepares it; data: message",
     "prepare.retrying": "it failed and will be tried again; data: reason, message, attempt",
     "prepare.failed": "it failed for good; data: reason, message",
     "fleet.started": "an engine keeps it up from now on; data: replicas",

@@ -92,6 +92,8 @@ class WorkerSpec:
 class Assignment:
     """One worker's work: ``indexes[n]`` is a pack of volumes, run in turn with the steps loaded once.
 
+    ``prepare`` has to be done once for the recipe before, by a worker that is called with ``--prepare``.
+
     ``root`` is the repository's folder, ``bucket`` a folder (relative to the root) or an address, which is
     reached by ``bucket_options``. Credentials are never among them: they are in the worker's environment.
     """
@@ -109,6 +111,7 @@ class Assignment:
     worker: WorkerSpec = WorkerSpec()
     network: Network = Network()
     bucket_options: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    prepare: StepSpec | None = None
 
     def pack(self, index: int) -> tuple[VolumeSpec, ...]:
         """The volumes of one index."""
@@ -135,6 +138,7 @@ class Assignment:
             "worker": _plain(self.worker),
             "network": _plain(self.network),
             "bucket_options": dict(self.bucket_options),
+            "prepare": self.prepare and {"step": self.prepare.step, "settings": dict(self.prepare.settings)},
         }
 
 
@@ -170,6 +174,7 @@ def read_assignment(value: object) -> Assignment:
         worker=record.take("worker", _worker, WorkerSpec()),
         network=record.take("network", _network, Network()),
         bucket_options=record.take("bucket_options", _mapping, {}),
+        prepare=record.take("prepare", _optional(_step), None),
     )
     record.nothing_else()
     return assignment

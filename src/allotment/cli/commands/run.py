@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from allotment.cli.json_lines import JsonEvents
 from allotment.cli.opened import Opened, open_repository, show_warnings
 from allotment.cli.shared import safe, world_options
 from allotment.cli.watching import LivePicture, PlainLines
@@ -38,6 +40,7 @@ from allotment.running.engine.programs import ProgramRun
 from allotment.running.engine.requests import Settings
 from allotment.running.engine.session import Ran, Session, run_works
 from allotment.running.engine.work import works_for
+from allotment.running.logs import log_to, wants_json
 from allotment.running.secrets import Secrets, read_secrets, secrets_folder
 
 MOST_FAILURES_SHOWN = 20
@@ -156,7 +159,10 @@ def _refuse_what_never_fits(
         raise FindingsError(findings)
 
 
-def _watcher(*, plain: bool) -> LivePicture | PlainLines:
+def _watcher(*, plain: bool) -> LivePicture | PlainLines | JsonEvents:
+    log_to(sys.stderr, os.environ, ours=logging.WARNING)
+    if wants_json(os.environ):
+        return JsonEvents(sys.stdout)
     if plain or not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
         return PlainLines(sys.stdout)
     from rich.console import Console

@@ -43,6 +43,7 @@ def assignment_for(
     """
     sources = {volume.id: source_of(volume) for volume in work.index_volumes(index)}
     cpus = tuple(sorted(processors[device] for device in allocation.ids if device in processors))
+    prepare = work.prepare
     return Assignment(
         team=work.team,
         campaign=work.campaign,
@@ -54,6 +55,7 @@ def assignment_for(
         root=str(work.root),
         bucket=bucket,
         bucket_options=bucket_options,
+        prepare=None if prepare is None else StepSpec(prepare.step, prepare.settings),
         limits=work.limits,
         network=work.network,
         worker=WorkerSpec(

@@ -10,18 +10,18 @@ from __future__ import annotations
 import selectors
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from allotment.errors import AllotmentError
 from allotment.events.event import Event
 from allotment.running.engine.campaign_run import CampaignRun, Halt
 from allotment.running.engine.endings import ending_of
 from allotment.running.engine.filling import Filler
+from allotment.running.engine.preparing import Preparations, no_preparations
 from allotment.running.engine.program import Program
 from allotment.running.engine.programs import Programs
 from allotment.running.engine.requests import Requests
 from allotment.running.engine.signals import Signals
-from allotment.running.engine.snapshot import Snapshot
+from allotment.running.engine.snapshot import Log, Snapshot, Watcher
 from allotment.running.engine.standing import IndexStanding, Standing
 from allotment.running.engine.starting import Starter
 from allotment.running.engine.worker import Worker
@@ -31,26 +31,6 @@ TURN_SECONDS = 0.25
 FLUSH_SECONDS = 1.0
 KILL_AFTER_GRACE = 10.0
 MOST_BUCKET_FAILURES = 20
-
-
-class Log(Protocol):
-    """Where a campaign's events are kept."""
-
-    def emit(self, event: Event) -> None:
-        """Take an event."""
-
-    def flush(self) -> None:
-        """Write what was taken."""
-
-
-class Watcher(Protocol):
-    """Somebody who looks on while the engine works."""
-
-    def event(self, event: Event) -> None:
-        """Something happened."""
-
-    def turn(self, engine: Engine) -> None:
-        """The engine has done one turn of its loop; ``engine.snapshot()`` shows where it stands."""
 
 
 @dataclass(slots=True)
@@ -64,6 +44,7 @@ class Engine:
     requests: Requests
     watcher: Watcher
     programs: Programs = field(default_factory=Programs)
+    preparations: Preparations = field(default_factory=no_preparations)
     workers: list[Worker] = field(default_factory=list)
     _selector: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector)
     ending: str = ""
@@ -75,6 +56,7 @@ class Engine:
     def __post_init__(self) -> None:
         self._by_name = {run.work.campaign: run for run in self.runs}
         self.programs.tell = self._tell_of_program
+        self.preparations.take = self._take
 
     def run(self) -> None:
         """Work until nothing is left to do; afterwards each run says how it ended.
@@ -122,7 +104,8 @@ class Engine:
         self._hear(signals)
         self._fill()
         self._end_campaigns()
-        if all(run.ended for run in self.runs) and not self.workers and self.programs.ended:
+        others = self.programs.ended and not self.preparations.workers
+        if all(run.ended for run in self.runs) and not self.workers and others:
             self.watcher.turn(self)
             return True
         self._listen(signals)
@@ -166,7 +149,7 @@ class Engine:
             if run.halt is None and not run.indexes.ended:
                 self._halt(run, Halt.INTERRUPTED, message)
         self.programs.halt_all(message, self.filler.clock())
-        for worker in (*self.workers, *self.programs.workers):
+        for worker in (*self.workers, *self.programs.workers, *self.preparations.workers):
             if at_once:
                 worker.kill()
             else:
@@ -186,6 +169,7 @@ class Engine:
             return
         passing = frozenset(device for worker in self.workers for device in worker.allocation.ids)
         try:
+            active = self.preparations.ready(active, self.filler.clock())
             filled = self.filler.fill(active, self._settle, self.programs, passing)
             self._bucket_answered(None)
         except AllotmentError as error:
@@ -266,11 +250,16 @@ class Engine:
             ending.move(run.indexes, worker.index, self.filler.clock())
         for name in self.programs.reap(self.filler.clock()):
             self.requests.stopped(name)
+        self.preparations.listen(self.runs, self.filler.clock())
+        for run, message in self.preparations.failed(self.runs):
+            if run.halt is None:
+                self._halt(run, Halt.NOT_PREPARED, f"its recipe could not be prepared: {message}")
 
     def _press(self) -> None:
         """Kill what was asked to end and has not, past its grace."""
         now = self.filler.clock()
         self.programs.press(now)
+        self.preparations.press(now)
         for worker in self.workers:
             grace = self._by_name[worker.campaign].work.limits.grace_seconds
             asked = worker.asked_to_end
@@ -293,6 +282,7 @@ class Engine:
 
     def _kill_all(self) -> None:
         self.programs.kill_all()
+        self.preparations.kill_all()
         for worker in self.workers:
             worker.kill()
         for worker in self.workers:

@@ -103,7 +103,7 @@ def _with_state(view: CampaignView, work: Work, *, somebody_works: bool) -> Camp
         return replace(view, state=CampaignState.FINISHED, expected_end=None)
     if view.state is CampaignState.FINISHED:  # volumes were added, or failed ones are to be tried again
         return replace(view, state=CampaignState.WAITING, expected_end=None)
-    if view.state is CampaignState.RUNNING and not somebody_works:
+    if view.state in {CampaignState.RUNNING, CampaignState.PREPARING} and not somebody_works:
         return replace(view, state=CampaignState.STOPPED, message=INTERRUPTED, expected_end=None, rate=None)
     if view.state is CampaignState.WAITING and somebody_works:
         return replace(view, state=CampaignState.RUNNING)

@@ -13,7 +13,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from allotment.buckets.bucket import Bucket
 from allotment.buckets.event_log import BucketSink
+from allotment.buckets.keys import RecipeKeys
+from allotment.buckets.once import NO_PATIENCE, PatientBucket
 from allotment.buckets.opening import (
     Options,
     absolute_options,
@@ -32,19 +35,22 @@ from allotment.running.engine.control import (
     forget_old_engines,
     state_folder,
 )
-from allotment.running.engine.engine import Engine, Watcher
+from allotment.running.engine.engine import Engine
 from allotment.running.engine.filling import Filler
 from allotment.running.engine.fleet_run import FleetRun
 from allotment.running.engine.gang_run import GangRun
 from allotment.running.engine.looking import MarkedLook
+from allotment.running.engine.preparing import Preparations
 from allotment.running.engine.program import Kind, Program
 from allotment.running.engine.program_start import ProgramStarter
 from allotment.running.engine.programs import ProgramRun, Programs
 from allotment.running.engine.requests import Requests, Settings
+from allotment.running.engine.snapshot import Watcher
 from allotment.running.engine.standing import look_with
 from allotment.running.engine.starting import Starter
 from allotment.running.engine.visible import visible_cards
 from allotment.running.engine.work import Work
+from allotment.running.prepare.machine import cache_folder, is_prepared
 from allotment.running.secrets import NO_SECRETS, Secrets
 
 OLD_ENGINES_KEPT = 50
@@ -105,6 +111,16 @@ def run_works(
     forget_old_engines(state, keep=OLD_ENGINES_KEPT)
     with Registration(state, description) as registration:
         writer = f"{description.id}-{socket.gethostname().split('.')[0]}"
+        caches = cache_folder(session.environment)
+        starter = Starter(
+            folder=registration.folder,
+            bucket=folder,
+            bucket_options=options,
+            processors=processors,
+            cards=cards,
+            environment=session.environment,
+            secrets=session.secrets,
+        )
         engine = Engine(
             runs=runs,
             filler=Filler(
@@ -115,15 +131,8 @@ def run_works(
                 wall=time.time,
                 user=_user(),
             ),
-            starter=Starter(
-                folder=registration.folder,
-                bucket=folder,
-                bucket_options=options,
-                processors=processors,
-                cards=cards,
-                environment=session.environment,
-                secrets=session.secrets,
-            ),
+            starter=starter,
+            preparations=Preparations(lambda work: _is_prepared(bucket, work, caches), starter.prepare),
             programs=Programs(
                 groups,
                 ProgramStarter(
@@ -148,6 +157,12 @@ def run_works(
         )
         engine.run()
     return Ran(runs, groups)
+
+
+def _is_prepared(bucket: Bucket, work: Work, caches: Path) -> bool:
+    """Whether a recipe is prepared and on this machine; a bucket that fails now is asked again in a while."""
+    keys = RecipeKeys(work.team, work.pipeline, work.recipe)
+    return is_prepared(PatientBucket(bucket, sleep=time.sleep, patience=NO_PATIENCE), keys, caches)
 
 
 def _run_of(program: Program, arrival: int) -> ProgramRun:

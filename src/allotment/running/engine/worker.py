@@ -136,14 +136,17 @@ def start_worker(
     now: float,
     environment: Mapping[str, str],
     mask: Callable[[str], str] = str,
+    prepare: bool = False,
 ) -> Worker:
     """Start a worker on the devices of ``hold``; the hold is handed over and closed here.
 
-    ``folder`` takes the assignment file. Raises WorldError when no process can be started.
+    With ``prepare`` it prepares the recipe and does no volume. ``folder`` takes the assignment file. Raises
+    WorldError when no process can be started.
     """
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
-    path = folder / f"{campaign}-{index}.json"
+    path = folder / f"{campaign}-{'prepare' if prepare else index}.json"
+    words = ["--prepare"] if prepare else []
     try:
         told = replace(
             assignment, worker=replace(assignment.worker, parent_pid=os.getpid(), events_fd=writing)
@@ -151,7 +154,7 @@ def start_worker(
         path.write_text(json.dumps(told.to_json()), encoding="utf-8")
         with log.open("ab") as output:
             process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "allotment.running", "--assignment", str(path)],
+                [sys.executable, "-P", "-m", "allotment.running", "--assignment", str(path), *words],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
