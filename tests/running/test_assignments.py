@@ -32,6 +32,7 @@ ASSIGNMENT = Assignment(
     limits=Limits(max_seconds=None, page_seconds=1.5, look_ahead=3),
     network=Network(hosts=("a.se",), private=("10.0.0.0/8",), buckets=("s3://scans",), tries=2),
     worker=WorkerSpec(cpus=(0, 2), threads=2, devices=("d/p/0",), parent_pid=7, events_fd=5, log="w.log"),
+    bucket_options={"endpoint": "https://s3.example.org", "path_style": True},
 )
 
 
@@ -46,9 +47,10 @@ def test_an_assignment_comes_back_as_it_was() -> None:
 
 
 def test_what_is_left_out_has_its_default() -> None:
-    read = read_assignment(written(limits=..., worker=..., image=..., network=...))
+    read = read_assignment(written(limits=..., worker=..., image=..., network=..., bucket_options=...))
     assert (read.limits, read.worker, read.image) == (Limits(), WorkerSpec(), None)
     assert read.network == Network()
+    assert read.bucket_options == {}
 
 
 def test_a_list_of_volumes_is_one_pack() -> None:

@@ -12,8 +12,10 @@ import time
 
 from allotment.buckets.bucket import Bucket, BucketRefused, KeyExists
 from allotment.buckets.keys import probe_key
-from allotment.buckets.once import FAR_AWAY, Patience, PatientBucket, Sleep, again
+from allotment.buckets.once import Patience, PatientBucket, Sleep, again
 
+AT_THE_START = Patience(tries=6, first=0.25, longest=4.0)
+"""Somebody waits to see the run begin, and a wrong address should be told soon."""
 FIRST = b"the first\n"
 SECOND = b"the second, which a bucket must refuse\n"
 LIES = (
@@ -30,7 +32,7 @@ def prove(
     *,
     unique: str | None = None,
     sleep: Sleep = time.sleep,
-    patience: Patience = FAR_AWAY,
+    patience: Patience = AT_THE_START,
 ) -> None:
     """Write a key of its own twice; raises `BucketRefused` unless the second time is refused."""
     key = probe_key(team, unique or secrets.token_hex(16))

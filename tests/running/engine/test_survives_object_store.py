@@ -105,3 +105,26 @@ def test_a_server_that_writes_over_is_refused_before_anything_starts(tmp_path: P
     assert "Traceback" not in ended.stderr
     assert all("/_probe/" in key for key in store.objects)
     assert repository.executions() == []
+
+
+@pytest.mark.parametrize("command", ["status", "run"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        (None, KEYS, "there is no such bucket"),
+        ("http://127.0.0.1:1", KEYS, "nobody answers at the bucket's endpoint"),
+        (None, {"AWS_EC2_METADATA_DISABLED": "true"}, "there are no credentials for the bucket"),
+        (None, {**KEYS, "AWS_CA_BUNDLE": "/none.pem"}, "the certificate cannot be read"),
+    ],
+)
+def test_a_bucket_that_cannot_be_reached_is_told_in_words(
+    tmp_path: Path, s3_server: str, command: str, case: tuple[str | None, dict[str, str], str]
+) -> None:
+    endpoint, variables, words = case
+    lines = platform(endpoint or s3_server, "s3://not-there")
+    own = {"HOME": str(tmp_path), "AWS_ACCESS_KEY_ID": "", **variables}
+    repository = Repository(tmp_path, 1, 1, bucket=lines, variables=own).write()
+    ended = repository.allot(command, "c")
+    assert ended.returncode == 3
+    assert words in ended.stderr
+    assert "Traceback" not in ended.stderr
