@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +35,7 @@ from allotment.repository import load_repository
 from allotment.repository.model import Fleet, Gang, Pipeline
 from allotment.running.engine.campaign_run import CampaignRun, Halt
 from allotment.running.engine.gang_run import GangRun
+from allotment.running.engine.metrics import MetricsFile
 from allotment.running.engine.pretend import pretended_ledger, pretended_world
 from allotment.running.engine.program import programs_for
 from allotment.running.engine.programs import ProgramRun
@@ -54,12 +56,20 @@ MOST_FAILURES_SHOWN = 20
     is_flag=True,
     help="Give workers the devices of --devices or --describe, in name only; the steps run here.",
 )
+@click.option(
+    "--metrics",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=None,
+    metavar="FILE",
+    help="Keep numbers for Prometheus in a file, replaced every few seconds.",
+)
 @world_options
 @which_world
 def command(
     campaigns: tuple[str, ...],
     plain: bool,
     pretend: bool,
+    metrics: Path | None,
     repository: Path,
     platform: Path | None,
     team: str | None,
@@ -106,7 +116,8 @@ def command(
         secrets=secrets,
     )
     with _watcher(plain=plain) as watcher:
-        ran = run_works(works, session, watcher, programs)
+        looking_on = watcher if metrics is None else MetricsFile(metrics, watcher, time.monotonic)
+        ran = run_works(works, session, looking_on, programs)
     for run in ran.campaigns:
         _summarize(run)
     for program in ran.programs:
