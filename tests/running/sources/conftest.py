@@ -12,12 +12,13 @@ from allotment.running.assignment import Network
 from allotment.running.sources.web.client import Client, World
 from tests.running.sources.archive import Archive
 
+PATIENCE = 20.0
 SHORT = Network(
     private=("127.0.0.0/8",),
     tries=2,
     connect_seconds=2,
     read_seconds=0.25,
-    whole_seconds=0.9,
+    whole_seconds=PATIENCE,
     manifest_bytes=20_000,
     image_bytes=20_000,
 )
