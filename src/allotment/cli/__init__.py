@@ -37,6 +37,7 @@ COMMANDS = {
     "logs": "Show what the workers of a volume wrote.",
     "results": "Say where a campaign's results are, or print its text.",
     "retry": "Let failed volumes be tried again by the next run.",
+    "doctor": "Say what on this machine or in the bucket is not ready, and how to mend it.",
 }
 
 
