@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
+from itertools import cycle
 from urllib.parse import urlsplit
 
 from tests.buckets.tiny_s3 import Handler, Server, s3_error
@@ -35,9 +36,10 @@ Plan = Callable[[int, str, str], Fault]
 
 
 def seeded(seed: int, chance: float, faults: Sequence[Fault] = tuple(Fault)) -> Plan:
-    """Faults at random."""
+    """Faults at random instants, each kind as often as any other."""
     dice = random.Random(seed)
-    return lambda _number, _method, _path: dice.choice(faults) if dice.random() < chance else Fault.NONE
+    kinds = cycle(dice.sample(faults, len(faults)))
+    return lambda _number, _method, _path: next(kinds) if dice.random() < chance else Fault.NONE
 
 
 class FaultProxy:
