@@ -22,7 +22,9 @@ VOLUMES = 100_000
 ROUNDS = 7
 BUDGET = 2.5
 PIPELINE = "steps:\n  - step: ocr\n"
-PLATFORM = "engine: local\nsources: {template: 'https://iiif.example.org/{ref}/manifest'}\n"
+PLATFORM = """engine: local
+sources: {template: "https://iiif.example.org/{ref}/manifest", hosts: [iiif.example.org]}
+"""
 HEAD = "pipeline: read\nwindow: 8\nvolumes:\n"
 FORMS = {
     "bare ids": lambda number: f"  - R{number:07d}\n",

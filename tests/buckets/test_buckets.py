@@ -177,7 +177,7 @@ def test_names_of_buckets(tmp_path: Path) -> None:
     open_bucket(f"file://{tmp_path}/by%20address", Path("/nowhere")).create("a", b"1")
     assert (tmp_path / "by address" / "a").read_bytes() == b"1"
     with pytest.raises(AllotmentError, match="s3://"):
-        open_bucket("s3://bucket/prefix", tmp_path)
+        open_bucket("gs://bucket/prefix", tmp_path)
 
 
 @pytest.mark.parametrize(

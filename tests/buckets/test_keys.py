@@ -108,3 +108,22 @@ def test_no_accepted_name_ever_leaves_its_prefix(volume: str, output: str) -> No
         return
     assert re.fullmatch(r"team/read/0123456789ab/[^/]+/pages/0001\.ocr\.[^/]+", key)
     assert not {"", ".", ".."} & set(key.split("/"))
+
+
+@pytest.mark.parametrize("volume", ["v", "v.1", "v.1.2", "R0001234", "a-b_c.9.9.9"])
+def test_marks_and_merged_events_are_read_as_they_were_written(volume: str) -> None:
+    recipe = RecipeKeys("team", "pipeline", "0123456789ab")
+    of = recipe.volume(volume)
+    assert keys.parse_mark(of.complete_mark(12, 3), recipe.index) == ("complete", volume, 12, 3)
+    assert keys.parse_mark(of.failed_mark(7), recipe.index) == ("failed", volume, 7, 0)
+    assert keys.parse_mark(of.retried_mark(8), recipe.index) == ("retried", volume, 8, 0)
+    assert keys.parse_mark(recipe.index + "other/x.1", recipe.index) is None
+    with pytest.raises(NameRefused):
+        recipe.volume("_index")
+    prefix = keys.events_prefix("team", "c")
+    writer = "node-00000003-00000004"
+    for key, first, last in (
+        (keys.events_object("team", "c", writer, 5), 5, 5),
+        (keys.merged_events_object("team", "c", writer, 0, 31), 0, 31),
+    ):
+        assert keys.parse_events_object(key, prefix) == (writer, first, last)

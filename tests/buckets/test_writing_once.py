@@ -48,14 +48,18 @@ def test_a_misbehaving_bucket_ends_with_the_bytes_once_or_a_clear_failure(
     assert len(slept) < PATIENCE.tries
 
 
-def test_patience_pauses_longer_each_time_and_then_gives_up() -> None:
+def test_patience_pauses_for_a_random_part_of_longer_and_longer_times_and_then_gives_up() -> None:
     slept: list[float] = []
+    rolled = iter((1.0, 0.5, 0.0))
     bucket = PatientBucket(
-        FaultyBucket(MemoryBucket(), lambda *_: Fault.FAILS), sleep=slept.append, patience=PATIENCE
+        FaultyBucket(MemoryBucket(), lambda *_: Fault.FAILS),
+        sleep=slept.append,
+        patience=PATIENCE,
+        dice=lambda: next(rolled),
     )
     with pytest.raises(BucketUnavailable):
         bucket.read("k")
-    assert slept == [1.0, 2.0, 3.0]
+    assert slept == [1.0, 1.0, 0.0]
 
 
 def test_a_taken_key_is_no_reason_to_wait() -> None:

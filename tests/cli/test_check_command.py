@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,9 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "platform.yaml").write_text("engine: local\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ALLOT_PLATFORM", raising=False)
+    person = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    subprocess.run(["git", "init", "-q", "-b", "main"], check=True)
+    subprocess.run(["git", *person, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
     return tmp_path
 
 
@@ -53,6 +58,19 @@ def test_a_repository_that_is_right(allot: Said) -> None:
     assert allot() == 0
     assert allot.out == "nothing wrong in 3 files: 1 pipeline and 1 campaign are right (1 volume)\n"
     assert allot.err == ""
+
+
+def test_without_git_a_note_says_what_was_not_checked(allot: Said, root: Path) -> None:
+    shutil.rmtree(root / ".git")
+    assert allot("--strict") == 0
+    note, closing = allot.out.splitlines()
+    assert note.startswith(
+        ".:1:1 note before-not-checked: whether used campaigns and pipelines changed was not"
+    )
+    assert note.endswith("this folder is in no git repository")
+    assert closing == "nothing wrong in 3 files: 1 pipeline and 1 campaign are right (1 volume)"
+    assert allot("--base", "main") == 2
+    assert "--base: this folder is in no git repository" in allot.err
 
 
 def test_findings_are_lines_with_place_rule_and_hint_and_a_line_that_counts(allot: Said, root: Path) -> None:
@@ -94,6 +112,8 @@ def test_findings_as_json(allot: Said, root: Path) -> None:
             "pipelines": 1,
             "campaigns": 0,
             "volumes": 0,
+            "fleets": 0,
+            "gangs": 0,
         },
         "findings": [
             {
@@ -108,6 +128,21 @@ def test_findings_as_json(allot: Said, root: Path) -> None:
         ],
         "rules": {"unknown-key": RULES["unknown-key"]},
     }
+
+
+def test_fleets_and_gangs_are_counted_and_their_needs_looked_at(allot: Said, root: Path) -> None:
+    for name, text in (("fleets/web", "command: [serve]\n"), ("gangs/fit", "command: [fit]\nworkers: 2\n")):
+        (root / name).parent.mkdir()
+        (root / f"{name}.yaml").write_text(text)
+    assert allot() == 0
+    assert allot.out.endswith("1 campaign are right (1 volume), and 1 fleet and 1 gang\n")
+    assert allot("web") == 0
+    (root / "fleets/web.yaml").write_text("command: [serve]\ngpu: {count: 40}\n")
+    assert allot("web") == 1
+    assert allot.out.startswith("fleets/web.yaml:2:14 error claim-too-large:")
+    (root / "fleets/web.yaml").write_text("command: [serve]\ngpu: {memory: 90Gi}\n")
+    assert allot("web", "--describe", "8 x A100-40") == 1
+    assert allot.out.startswith("fleets/web.yaml:2:15 error never-fits:")
 
 
 def test_output_to_a_file(allot: Said, root: Path) -> None:
@@ -130,7 +165,7 @@ def test_names_and_files_choose_what_is_checked(allot: Said, root: Path) -> None
 
 def test_a_name_that_means_nothing_is_a_wrong_call(allot: Said) -> None:
     assert allot("bokos") == 2
-    assert "there is no pipeline, campaign or file `bokos`" in allot.err
+    assert "there is no pipeline, campaign, fleet, gang or file `bokos`" in allot.err
     assert "did you mean `books`?" in allot.err
 
 

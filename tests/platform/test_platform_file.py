@@ -32,7 +32,7 @@ engine: kubernetes
 scheduler: both
 versions: {kubernetes: "1.37", kueue: "0.20", kai: "0.18"}
 bucket: s3://books/results
-bucket_options: {endpoint: "https://s3.example.org", virtual_hosted: true, retries: 3}
+bucket_options: {endpoint: "https://s3.example.org", path_style: true, timeout: 1m}
 teams:
   transcription:
     repository: https://git.example.org/transcription.git
@@ -71,7 +71,7 @@ def test_every_key_is_read() -> None:
         scheduler="both",
         versions=Versions("1.37", "0.20", "0.18"),
         bucket="s3://books/results",
-        bucket_options={"endpoint": "https://s3.example.org", "virtual_hosted": True, "retries": 3},
+        bucket_options={"endpoint": "https://s3.example.org", "path_style": True, "timeout": 60},
         teams={
             "transcription": Team(
                 "transcription",

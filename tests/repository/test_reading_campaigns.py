@@ -65,7 +65,8 @@ volumes:
   - {id: c, manifest: "https://iiif.example.org/c/manifest.json?a=1&b=2"}
   - {id: d, images: ["https://iiif.example.org/1.jpg", "http://IIIF.example.org:8080/2.jpg"]}
 """
-    sources = Sources("https://iiif.example.org/{ref}/manifest", ("iiif.example.org",))
+    hosts = ("iiif.example.org", "http://iiif.example.org:8080")
+    sources = Sources("https://iiif.example.org/{ref}/manifest", hosts)
     platform = Platform(lanes={"day": Lane(), "night": Lane(-5)}, sources=sources)
     books = campaign(root, text, platform)
     assert books == Campaign(

@@ -9,6 +9,7 @@ from allotment.running.assignment import (
     Assignment,
     AssignmentError,
     Limits,
+    Network,
     StepSpec,
     VolumeSpec,
     WorkerSpec,
@@ -29,7 +30,9 @@ ASSIGNMENT = Assignment(
     root="/repository",
     bucket="results",
     limits=Limits(max_seconds=None, page_seconds=1.5, look_ahead=3),
+    network=Network(hosts=("a.se",), private=("10.0.0.0/8",), buckets=("s3://scans",), tries=2),
     worker=WorkerSpec(cpus=(0, 2), threads=2, devices=("d/p/0",), parent_pid=7, events_fd=5, log="w.log"),
+    bucket_options={"endpoint": "https://s3.example.org", "path_style": True},
 )
 
 
@@ -44,8 +47,10 @@ def test_an_assignment_comes_back_as_it_was() -> None:
 
 
 def test_what_is_left_out_has_its_default() -> None:
-    read = read_assignment(written(limits=..., worker=..., image=...))
+    read = read_assignment(written(limits=..., worker=..., image=..., network=..., bucket_options=...))
     assert (read.limits, read.worker, read.image) == (Limits(), WorkerSpec(), None)
+    assert read.network == Network()
+    assert read.bucket_options == {}
 
 
 def test_a_list_of_volumes_is_one_pack() -> None:
@@ -61,6 +66,8 @@ def test_a_list_of_volumes_is_one_pack() -> None:
     ("changes", "words"),
     [
         ({"team": ...}, "team is missing"),
+        ({"network": {"private": ["all"]}}, "network.private[0]: a network such as 10.0.0.0/8 is needed"),
+        ({"network": {"per_host": 0}}, "network.per_host must be at least 1"),
         ({"team": 3}, "team: a text is needed, not 3"),
         ({"team": ""}, "team is empty"),
         ({"team": None}, "team: a text is needed, not nothing"),

@@ -181,7 +181,9 @@ def test_a_name_that_is_no_text_is_shown_and_read(folder: Path) -> None:
     assert source.fetch(source.pages[0]).data == b"words"
 
 
-@pytest.mark.parametrize("source", [{}, {"folder": 3}, {"manifest": "x"}, {"folder": "a", "images": []}])
-def test_sources_of_later_versions_are_refused_in_words(tmp_path: Path, source: dict[str, object]) -> None:
-    with pytest.raises(PermanentFailureError, match="this version reads pages from a `folder`"):
+@pytest.mark.parametrize("source", [{}, {"folder": 3}, {"film": "x"}, {"folder": "a", "images": []}])
+def test_sources_of_other_kinds_are_refused_in_words(tmp_path: Path, source: dict[str, object]) -> None:
+    with pytest.raises(
+        PermanentFailureError, match="pages come from one `folder`, `prefix`, `manifest` or `images`"
+    ):
         open_source(source, tmp_path, max_pixels=LIMIT)

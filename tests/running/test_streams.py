@@ -105,6 +105,33 @@ def test_large_pages_are_not_gathered_but_one_is_always_under_way() -> None:
         next(stream)
 
 
+def test_pages_of_unknown_size_count_as_the_largest_that_came() -> None:
+    pages = [PageRef(number, page_name(number), "x" * 600, None) for number in range(1, 9)]
+    gate = Gate()
+    stream = iter(streamed(pages, gate, look_ahead=4, most_bytes=1500))
+    gate.until_begun(4)
+    for number in range(1, 5):
+        gate.open[number].set()
+        next(stream)
+    gate.until_begun(6)
+    assert len(gate.begun) == 6, "two pages of 600 bytes are within 1500, and not four"
+    for event in gate.open.values():
+        event.set()
+    assert len(list(stream)) == 4
+
+
+def test_a_source_says_how_many_pages_are_worth_fetching_at_once() -> None:
+    gate = Gate()
+    stream = Stream(
+        refs(20), gate, look_ahead=12, monotonic=lambda: 0.0, interrupts=Interrupts(), fetchers=10
+    )
+    stream.start()
+    gate.until_begun(10)
+    for event in gate.open.values():
+        event.set()
+    assert len(list(stream)) == 20
+
+
 def test_what_goes_wrong_comes_instead_of_the_page() -> None:
     errors: dict[int, Exception] = {1: PageRefused("no"), 2: OSError("gone"), 3: ValueError("odd")}
 

@@ -44,6 +44,8 @@ ASSIGNMENT = Assignment(
 class ListSource:
     """Pages from a list of bytes; a page whose bytes are an exception raises it."""
 
+    at_once = 4
+
     def __init__(self, files: Sequence[tuple[str, bytes | Exception]]) -> None:
         self._files = files
         self.pages = tuple(

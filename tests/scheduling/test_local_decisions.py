@@ -57,6 +57,7 @@ def shown(given: LocalState, ties: Ties = Ties.NAME) -> list[str]:
         if isinstance(each, Start)
         else f"{each.campaign} waits: {each.reason}"
         for each in decisions
+        if isinstance(each, Start | Wait)
     ]
 
 

@@ -19,6 +19,7 @@ RESERVED_VOLUMES = frozenset({"cache"})
 RESERVED_LABELS = frozenset({"refused"})
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?", re.ASCII)
+_DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _RECIPE = re.compile(r"[0-9a-f]{12}", re.ASCII)
 _PAGE = re.compile(r"\d{4,12}", re.ASCII)
 _OUTPUT = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9_-])?", re.ASCII)
@@ -27,6 +28,10 @@ _ATTEMPT = re.compile(r"(\d{1,9})(\.end)?\.json", re.ASCII)
 _LEASE = re.compile(r"(\d{1,9})\.json", re.ASCII)
 _REFUSAL = re.compile(r"(\d{4,12})\.refused(?:-(\d{1,6}))?\.json", re.ASCII)
 _RECORD = re.compile(r"(\d{4,12})\.json", re.ASCII)
+_EVENTS = re.compile(r"([^/]+)-(\d{8})()\.jsonl", re.ASCII)
+_MERGED = re.compile(r"([^/]+)-(\d{8})-(\d{8})\.merged\.jsonl", re.ASCII)
+_COMPLETE = re.compile(r"(complete)/([^/]+)\.(\d{1,12})\.(\d{1,12})", re.ASCII)
+_ATTEMPTED = re.compile(r"(failed|retried)/([^/]+)\.(\d{1,9})()", re.ASCII)
 
 
 class NameRefused(AllotmentError):  # noqa: N818 - a verdict on the name
@@ -38,6 +43,16 @@ class AttemptKey(NamedTuple):
 
     number: int
     end: bool
+
+
+class MarkKey(NamedTuple):
+    """What an object below ``_index/`` says: of a volume that it is complete with so many pages, of which so
+    many failed; or that its n-th attempt failed for good, or was to be followed by another."""
+
+    kind: str
+    volume: str
+    number: int
+    failed: int = 0
 
 
 @dataclass(frozen=True)
@@ -64,9 +79,51 @@ class RecipeKeys:
         """Below it lies what `prepare` made."""
         return f"{self.prefix}cache/"
 
+    @property
+    def index(self) -> str:
+        """Below it lie marks, whose names alone say how volumes stand; no volume can have this name."""
+        return f"{self.prefix}_index/"
+
+    @property
+    def prepared(self) -> CacheKeys:
+        """The keys of what `prepare` made."""
+        return CacheKeys(self.cache)
+
     def volume(self, volume: str) -> VolumeKeys:
         """The keys of one volume."""
         return VolumeKeys(self, volume)
+
+
+@dataclass(frozen=True)
+class CacheKeys:
+    """The keys of what `prepare` made for a recipe."""
+
+    prefix: str
+
+    @property
+    def marker(self) -> str:
+        """Written last: it names the files and their parts."""
+        return f"{self.prefix}prepared.json"
+
+    @property
+    def parts(self) -> str:
+        """Below it lie parts of files, by the digest of their bytes."""
+        return f"{self.prefix}parts/"
+
+    @property
+    def leases(self) -> str:
+        """Below it lie the leases of who prepares, the highest number last."""
+        return f"{self.prefix}leases/"
+
+    def part(self, digest: str) -> str:
+        """A part of a file, by the SHA-256 of its bytes."""
+        if not _DIGEST.fullmatch(digest):
+            raise _refused(digest, "part", "64 hexadecimal digits")
+        return f"{self.parts}{digest}"
+
+    def lease(self, number: int) -> str:
+        """Who prepares, by the n-th lease."""
+        return f"{self.leases}{number}.json"
 
 
 @dataclass(frozen=True)
@@ -124,6 +181,18 @@ class VolumeKeys:
         """How the n-th attempt ended."""
         return f"{self.attempts}{number}.end.json"
 
+    def complete_mark(self, pages: int, failed: int) -> str:
+        """That the volume is complete, with so many pages, of which so many failed."""
+        return f"{self.of.index}complete/{self.volume}.{pages}.{failed}"
+
+    def failed_mark(self, number: int) -> str:
+        """That the volume failed for good in its n-th attempt."""
+        return f"{self.of.index}failed/{self.volume}.{number}"
+
+    def retried_mark(self, number: int) -> str:
+        """That somebody asks for a retry, by an attempt's number that is yet to be written."""
+        return f"{self.of.index}retried/{self.volume}.{number}"
+
     def lease(self, number: int) -> str:
         """Who holds the volume, by the n-th lease."""
         return f"{self.leases}{number}.json"
@@ -137,6 +206,23 @@ def events_prefix(team: str, campaign: str) -> str:
 def events_object(team: str, campaign: str, writer: str, number: int) -> str:
     """The n-th object of one writer's events; numbers have eight digits, so that names sort as they grow."""
     return f"{events_prefix(team, campaign)}{check_name(writer, 'writer')}-{number:08d}.jsonl"
+
+
+def merged_events_object(team: str, campaign: str, writer: str, first: int, last: int) -> str:
+    """What still matters of one writer's events from the first to the last object, in one."""
+    writer = check_name(writer, "writer")
+    return f"{events_prefix(team, campaign)}{writer}-{first:08d}-{last:08d}.merged.jsonl"
+
+
+def parse_events_object(key: str, prefix: str) -> tuple[str, int, int] | None:
+    """The writer, first and last number of an object of events, or None for something foreign."""
+    match = _MERGED.fullmatch(key, len(prefix)) or _EVENTS.fullmatch(key, len(prefix))
+    return (match[1], int(match[2]), int(match[3] or match[2])) if match else None
+
+
+def probe_key(team: str, unique: str) -> str:
+    """Where a bucket is tried out: a folder of its own for each trial, which no pipeline can have."""
+    return f"{check_name(team, 'team')}/_probe/{check_name(unique, 'probe')}/probe"
 
 
 def check_name(name: str, what: str, reserved: frozenset[str] = frozenset()) -> str:
@@ -176,6 +262,12 @@ def parse_lease(key: str, prefix: str) -> int | None:
     """The number of a lease, or None for something foreign."""
     match = _LEASE.fullmatch(key, len(prefix))
     return int(match[1]) if match else None
+
+
+def parse_mark(key: str, prefix: str) -> MarkKey | None:
+    """What a mark says, or None for something foreign."""
+    match = _COMPLETE.fullmatch(key, len(prefix)) or _ATTEMPTED.fullmatch(key, len(prefix))
+    return MarkKey(match[1], match[2], int(match[3]), int(match[4] or 0)) if match else None
 
 
 def parse_record(key: str, prefix: str) -> str | None:

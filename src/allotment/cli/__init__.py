@@ -28,6 +28,7 @@ from allotment.errors import (
 COMMANDS = {
     "init": "Write a repository that runs as it stands.",
     "check": "Check pipelines, campaigns and the platform's file, offline.",
+    "schema": "Print the JSON Schema of a kind of file, for editors.",
     "run": "Run campaigns on this machine.",
     "stop": "End campaigns that run on this machine, after the page in flight.",
     "status": "Say how campaigns stand.",
@@ -36,6 +37,7 @@ COMMANDS = {
     "retry": "Let failed volumes be tried again by the next run.",
     "devices": "Say which devices there are, and which are free.",
     "claim": "Print a pipeline's claim, and say which devices would do.",
+    "doctor": "Say what on this machine or in the bucket is not ready, and how to mend it.",
 }
 
 

@@ -14,7 +14,8 @@ from collections import deque
 from typing import Protocol, Self
 
 from allotment.events.event import Event
-from allotment.running.engine.engine import Engine, Snapshot
+from allotment.running.engine.engine import Engine
+from allotment.running.engine.snapshot import Snapshot
 
 MOST_WAITING = 10_000
 SNAPSHOT_SECONDS = 0.25

@@ -21,6 +21,7 @@ from allotment.repository.model import Repository
 from allotment.running.engine.work import Work, work_for
 
 CAMPAIGNS = "campaigns"
+PROGRAMS = ("fleets", "gangs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,9 @@ class Opened:
 
     def bucket(self) -> Bucket:
         """The bucket, for reading: one that is not there yet is taken for an empty one."""
-        return open_bucket(self.platform.bucket, self.base, create=False)
+        return open_bucket(
+            self.platform.bucket, self.base, create=False, options=self.platform.bucket_options
+        )
 
     def work(self, name: str) -> Work:
         """The named campaign as this machine would run it."""
@@ -52,24 +55,33 @@ class Opened:
 
 
 def open_repository(
-    root: Path, *, platform: Path | None, team: str | None, campaigns: Sequence[str] = ()
+    root: Path,
+    *,
+    platform: Path | None,
+    team: str | None,
+    campaigns: Sequence[str] = (),
+    programs: bool = False,
 ) -> tuple[Opened, tuple[str, ...]]:
     """The repository, and the names of the campaigns that were asked for (none asked: all of them).
 
     A campaign is named by its name or its file; a file tells the repository's folder too. Only what the
     named campaigns need has to be right: raises FindingsError with its findings, and shows its warnings.
+    With ``programs``, names and files of fleets and gangs will do too.
     """
-    root, names = _located(root, campaigns)
+    kinds = (CAMPAIGNS, *PROGRAMS) if programs else (CAMPAIGNS,)
+    root, names = _located(root, campaigns, kinds)
     found, origin = find_platform(root, option=platform, environ=os.environ)
     owner = found.team_for(repository_identity(root), team)
-    only = [root / CAMPAIGNS / f"{name}.yaml" for name in names] or None
+    only = [_file_of(root, name, kinds) for name in names] or None
     loaded = load_repository(root, found, only=only)
     errors = [finding for finding in loaded.findings if finding.severity is Severity.ERROR]
     if errors and (names or not loaded.repository.campaigns):
         raise FindingsError(loaded.findings)
     base = Path(origin).resolve().parent if Path(origin).is_file() else root.resolve()
     opened = Opened(root, loaded.repository, tuple(loaded.findings), found, owner, base)
-    return opened, names or tuple(loaded.repository.campaigns)
+    repository = loaded.repository
+    others = (*repository.fleets, *repository.gangs) if programs else ()
+    return opened, names or (*repository.campaigns, *others)
 
 
 def show_warnings(findings: Iterable[Finding]) -> None:
@@ -78,7 +90,13 @@ def show_warnings(findings: Iterable[Finding]) -> None:
         click.echo(finding_line(finding), err=True)
 
 
-def _located(root: Path, campaigns: Sequence[str]) -> tuple[Path, tuple[str, ...]]:
+def _file_of(root: Path, name: str, kinds: Sequence[str]) -> Path:
+    """The file of that name, of the first kind that has one; no two kinds may have one."""
+    paths = [root / kind / f"{name}.yaml" for kind in kinds]
+    return next((path for path in paths if path.exists()), paths[0])
+
+
+def _located(root: Path, campaigns: Sequence[str], kinds: Sequence[str]) -> tuple[Path, tuple[str, ...]]:
     """The repository's folder and the campaigns' names, where some may be given as files."""
     names, roots = [], set()
     for given in campaigns:
@@ -86,17 +104,18 @@ def _located(root: Path, campaigns: Sequence[str]) -> tuple[Path, tuple[str, ...
             names.append(given)
             continue
         path = root / given
-        if path.parent.name != CAMPAIGNS:
+        if path.parent.name not in kinds:
+            folders = ", ".join(f"`{kind}/`" for kind in kinds)
             raise UsageError(
-                f"{given} is no campaign's file",
-                remedy=f"campaigns lie in the folder `{CAMPAIGNS}/` of a repository",
+                f"{given} is no campaign's file" + (", nor a fleet's or gang's" if len(kinds) > 1 else ""),
+                remedy=f"they lie in {folders} of a repository",
             )
         names.append(path.stem)
         roots.add(path.parent.parent)
     if len(roots) > 1:
         raise UsageError("the campaigns' files are of several repositories", remedy="run them one by one")
     located = roots.pop() if roots else root
-    if not (located / CAMPAIGNS).is_dir():
+    if not any((located / kind).is_dir() for kind in kinds):
         raise UsageError(
             "this folder is no repository of campaigns: it has no folder `campaigns/`",
             where=str(located.resolve()),

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from allotment.errors import Finding, FindingsError
+from allotment.errors import Finding, FindingsError, WorldError
 
 Command = Callable[..., Any]
 
@@ -87,6 +87,17 @@ def show_error(error: BaseException) -> None:
         return
     label = click.style("error:", fg="red", bold=True)
     click.echo(f"{label} {safe(str(error), keep=chr(10))}", err=True)
+
+
+def write_out(text: str, out: Path | None) -> None:
+    """The text to the terminal, with its colours where it has any, or without them to a file."""
+    if out is None:
+        click.echo(text)
+        return
+    try:
+        out.write_text(click.unstyle(text) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise WorldError(f"the file cannot be written: {error.strerror}", where=str(out)) from None
 
 
 def repository_identity(root: Path) -> tuple[str, ...]:

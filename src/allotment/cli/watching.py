@@ -13,7 +13,7 @@ from allotment.cli.shared import safe
 from allotment.cli.words import clock, counted, device_words, rate, span
 from allotment.events.event import Event
 from allotment.events.model import CampaignState, CampaignView, VolumeState
-from allotment.running.engine.engine import Snapshot
+from allotment.running.engine.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -30,12 +30,15 @@ def _page_count(event: Event) -> str:
     return counted(int(done), "page") + (f", {failed} failed" if failed else "")
 
 
+def _devices(event: Event) -> str:
+    return ", ".join(device_words(str(device)) for device in event.data.get("devices", ())) or "no device"
+
+
 def _started(event: Event) -> str:
-    devices = ", ".join(device_words(str(device)) for device in event.data.get("devices", ()))
     total, done = event.data.get("pages_total"), event.data.get("pages_done", 0)
     already = f", {done} done already" if done else ""
     pages = f": {counted(int(total), 'page')}{already}" if total is not None else ""
-    return f"started on {devices or 'no device'}{pages}"
+    return f"started on {_devices(event)}{pages}"
 
 
 def _completed(event: Event) -> str:
@@ -49,6 +52,17 @@ def _said(verb: str) -> Callable[[Event], str]:
         return f"{verb}: {message}" if message else verb
 
     return say
+
+
+def _bounds(event: Event) -> str:
+    replicas = event.data.get("replicas")
+    return f"{replicas['min']} to {replicas['max']}" if isinstance(replicas, dict) else "always"
+
+
+def _replica_ended(event: Event) -> str:
+    pause, message = event.data.get("pause"), event.data.get("message")
+    again = f", again in {span(float(pause))}" if pause is not None else ""
+    return f"{event.data.get('rank')} {event.data.get('reason')}{again}: {message}"
 
 
 NOTICES: Mapping[str, Callable[[Event], str]] = {
@@ -67,6 +81,21 @@ NOTICES: Mapping[str, Callable[[Event], str]] = {
     "volume.held": _said("waits, another engine has it"),
     "page.failed": _said("page failed"),
     "warning": _said("warning"),
+    "prepare.started": _said("is being prepared"),
+    "prepare.completed": _said("is prepared"),
+    "prepare.retrying": _said("could not be prepared, and will be tried again"),
+    "prepare.failed": _said("could not be prepared"),
+    "fleet.started": lambda event: f"is kept up: {_bounds(event)}",
+    "fleet.stopped": _said("ended"),
+    "gang.started": lambda event: f"started: {event.data.get('size')} workers together",
+    "gang.completed": _said("finished"),
+    "gang.failed": _said("failed"),
+    "gang.stopped": _said("ended"),
+    "replica.started": lambda event: f"{event.data.get('rank')} started on {_devices(event)}",
+    "replica.given-back": lambda event: (
+        f"{event.data.get('rank')} gives its devices back: {event.data.get('message')}"
+    ),
+    "replica.ended": _replica_ended,
 }
 
 
@@ -218,6 +247,9 @@ def _campaign_table(shown: Snapshot) -> RenderableType:
     table.add_column("", no_wrap=True, ratio=1)
     for title, width in CAMPAIGN_NUMBERS.items():
         table.add_column(title, justify="right", no_wrap=True, min_width=width)
+    for run in shown.programs:
+        up = f"{len(run.workers):,}/{run.program.most:,}"
+        table.add_row(run.program.name, str(run.program.kind), up, "", "", "", "")
     for view in shown.campaigns:
         total = view.volumes_total or len(view.volumes)
         complete, failed = view.number(VolumeState.COMPLETE), view.number(VolumeState.FAILED)

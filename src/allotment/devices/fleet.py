@@ -106,6 +106,10 @@ class Fleet:
             frontier.refused(number)
         return self._why(claim)
 
+    def take(self, ids: Iterable[DeviceId]) -> None:
+        """Let devices be taken that nobody placed a claim on."""
+        self._taken.update(ids)
+
     def give_back(self, ids: Iterable[DeviceId]) -> None:
         """Free devices; nodes that can reach them are asked again."""
         freed = [device for device in ids if device in self._taken]

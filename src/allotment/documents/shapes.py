@@ -204,11 +204,15 @@ class Key(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Record(Generic[T]):
-    """A mapping with known keys, each with a shape; ``build`` makes the value from what was read."""
+    """A mapping with known keys, each with a shape; ``build`` makes the value from what was read.
+
+    ``look`` may refuse a key that is not known in its own words.
+    """
 
     keys: Mapping[str, Key[Any]]
     build: Callable[[dict[str, Any], Place], T]
     hints: Mapping[str, str] | None = None
+    look: Callable[[str, Place], None] | None = None
 
     def read(self, value: object, place: Place) -> T:
         """The value, when every key could be read."""
@@ -243,6 +247,8 @@ class Record(Generic[T]):
     def _tell_unknown(self, key: str, place: Place) -> None:
         try:
             place.refuse_trap_key()
+            if self.look is not None:
+                self.look(key, place)
         except RefusedError:
             return
         hint = (self.hints or {}).get(key) or did_you_mean(key, self.keys)

@@ -38,6 +38,7 @@ class CampaignState(StrEnum):
 
     WAITING = "waiting"
     RUNNING = "running"
+    PREPARING = "preparing"
     SUSPENDED = "suspended"
     STOPPED = "stopped"
     FINISHED = "finished"
@@ -289,6 +290,8 @@ def _campaign_ended(state: CampaignState) -> Callable[[Event], dict[str, Any]]:
 
 _CAMPAIGN: Mapping[str, Callable[[Event], dict[str, Any]]] = {
     "campaign.started": _campaign_started,
+    "prepare.started": lambda _: {"state": CampaignState.PREPARING},
+    "prepare.completed": lambda _: {"state": CampaignState.RUNNING},
     "campaign.suspended": _campaign_ended(CampaignState.SUSPENDED),
     "campaign.stopped": _campaign_ended(CampaignState.STOPPED),
     "campaign.finished": _campaign_ended(CampaignState.FINISHED),

@@ -13,10 +13,10 @@ from allotment.needs.memory_traps import memory_warnings
 from allotment.needs.rules import MISSES_CARDS, SAME_OF_ONE, TOO_LARGE, UNGUARDED
 from allotment.needs.select import unguarded
 from allotment.platform.need import Need
-from allotment.repository.model import Pipeline
+from allotment.repository.model import HasNeed
 
 
-def need_findings(pipeline: Pipeline, kinds: Kinds = NO_KINDS) -> list[Finding]:
+def need_findings(pipeline: HasNeed, kinds: Kinds = NO_KINDS) -> list[Finding]:
     """Errors for what cannot be had, and warnings for what is most likely not what is meant."""
     if pipeline.gpu is None:
         return _of_processors(pipeline)
@@ -24,7 +24,7 @@ def need_findings(pipeline: Pipeline, kinds: Kinds = NO_KINDS) -> list[Finding]:
     return [*errors, *(_finding(pipeline, each, Severity.WARNING) for each in _warnings(pipeline.gpu))]
 
 
-def _finding(pipeline: Pipeline, fault: Fault, severity: Severity = Severity.ERROR) -> Finding:
+def _finding(pipeline: HasNeed, fault: Fault, severity: Severity = Severity.ERROR) -> Finding:
     return Finding(
         pipeline.position("gpu", *fault.loc), fault.rule, fault.message, fault.hint, severity=severity
     )
@@ -47,7 +47,7 @@ def _of_one(need: Need, loc: tuple[str | int, ...]) -> Iterator[Fault]:
         yield Fault((*loc, "same"), SAME_OF_ONE, message, "ask for a `count` of two or more, or take it out")
 
 
-def _of_processors(pipeline: Pipeline) -> list[Finding]:
+def _of_processors(pipeline: HasNeed) -> list[Finding]:
     cores = math.ceil(pipeline.resources.cpu or 1)
     if cores <= MOST_DEVICES:
         return []

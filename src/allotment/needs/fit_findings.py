@@ -11,11 +11,11 @@ from allotment.needs.fit import explain
 from allotment.needs.fit_words import never_words
 from allotment.needs.limits import faults_of
 from allotment.needs.rules import NEVER_FITS
-from allotment.repository.model import Pipeline
+from allotment.repository.model import HasNeed
 
 
 def fit_findings(
-    pipeline: Pipeline,
+    pipeline: HasNeed,
     world: World,
     kinds: Kinds = NO_KINDS,
     *,

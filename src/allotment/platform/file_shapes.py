@@ -10,7 +10,11 @@ from typing import Any, Final
 
 from allotment.documents.checking import Place, shown
 from allotment.documents.shapes import Choice, Flag, Integer, Key, ListOf, Number, Record, TableOf, Text
-from allotment.platform.addresses import HOST, look_address
+from allotment.platform.addresses import look_address
+from allotment.platform.bucket_folders import look_bucket_folder
+from allotment.platform.bucket_options import BUCKET_OPTIONS
+from allotment.platform.durations import Duration
+from allotment.platform.hosts import read_rule
 from allotment.platform.model import (
     ENGINES,
     REF,
@@ -32,48 +36,17 @@ from allotment.platform.names import (
     look_printable,
     look_qualified,
     look_word_key,
-    looks_secret,
 )
 from allotment.platform.need import NO_RESOURCES, SHARING
 from allotment.platform.need_shapes import NEED, RESOURCES
 from allotment.platform.paths import look_folder
-from allotment.quantities import QuantityError, parse_duration
 
 IMAGE_REPOSITORY: Final = re.compile(
     r"[a-z0-9][a-z0-9._-]*(?::[0-9]{1,5})?(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*"
 )
 VERSION: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}(?:\.[0-9]{1,6})?")
 DAY: Final = 86_400
-
-
-@dataclass(frozen=True, slots=True)
-class Duration:
-    """A duration: ``10m``, or a number of seconds."""
-
-    def read(self, value: object, place: Place) -> int:
-        """The seconds."""
-        place.refuse_trap("write 90s, 10m, 1h30m or 2d")
-        if not isinstance(value, int | str) or isinstance(value, bool):
-            place.refuse_type(value, "a duration such as 10m")
-        try:
-            return parse_duration(value)
-        except QuantityError as error:
-            place.refuse("bad-duration", error.message, error.hint)
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """The value of an option of the bucket: a text, a number, or true or false."""
-
-    def read(self, value: object, place: Place) -> str | int | float | bool:
-        """The value as it stands."""
-        place.refuse_trap("put it in quotes if text is meant")
-        if not isinstance(value, str | int | float | bool):
-            place.refuse_type(value, "a text, a number, or true or false")
-        if looks_secret(str(place.loc[-1])):
-            message = f"`{place.name}` looks like a secret, and this file is no place for one"
-            place.refuse("secret-in-file", message, "give it to the process by its environment", key=True)
-        return value
+BUCKET: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +65,20 @@ class Format:
 def _look_bucket(text: str, place: Place) -> None:
     look_printable(text, place)
     scheme, mark, rest = text.partition("://")
-    if mark and (scheme != "s3" or not rest.split("/")[0]):
-        place.refuse("bad-bucket", f"`{shown(text)}` is no bucket", "write a folder, or s3://bucket/prefix")
-    if mark and "@" in rest:
+    if not mark:
+        return
+    if "@" in rest:
         place.refuse(
             "secret-in-file", "the bucket's address names a user", "give credentials by the environment"
         )
+    name, _, prefix = rest.partition("/")
+    parts = prefix.rstrip("/").split("/") if prefix else []
+    if scheme != "s3" or not BUCKET.fullmatch(name) or any(part in {"", ".", ".."} for part in parts):
+        place.refuse("bad-bucket", f"`{shown(text)}` is no bucket", "write a folder, or s3://bucket/prefix")
 
 
-def _look_template(text: str, place: Place) -> None:
+def look_template(text: str, place: Place) -> None:
+    """Refuse what does not make one address or folder of a reference, on a host of the platform's choice."""
     look_printable(text, place)
     if text.count(REF) != 1 or not set("{}").isdisjoint(text.replace(REF, "")):
         hint = "write {ref} once where a volume's reference goes, such as scans/{ref}"
@@ -115,8 +93,19 @@ def _look_template(text: str, place: Place) -> None:
 
 
 def _look_host(text: str, place: Place) -> None:
-    if len(text) > 253 or not HOST.fullmatch(text.lower()):
-        place.refuse("bad-name", f"`{shown(text)}` is no host", "write a name such as iiif.example.org")
+    if read_rule(text) is None:
+        hint = "write a name such as iiif.example.org, with http:// before it if it knows no https"
+        place.refuse("bad-name", f"`{shown(text)}` is no host", hint)
+
+
+def _look_network(text: str, place: Place) -> None:
+    from ipaddress import ip_network
+
+    try:
+        ip_network(text)
+    except ValueError as error:
+        message = f"`{shown(text)}` is no network: {shown(str(error))}"
+        place.refuse("bad-text", message, "write it as 10.0.0.0/8")
 
 
 def _look_image_repository(text: str, place: Place) -> None:
@@ -209,8 +198,10 @@ LEVEL: Final = Record(
 )
 SOURCES: Final = Record(
     {
-        "template": Key(Text(_look_template), nullable=True),
+        "template": Key(Text(look_template), nullable=True),
         "hosts": Key(ListOf(Text(_look_host), empty=True)),
+        "private": Key(ListOf(Text(_look_network), empty=True)),
+        "buckets": Key(ListOf(Text(look_bucket_folder), empty=True)),
     },
     lambda values, _place: Sources(**values),
 )
@@ -233,7 +224,7 @@ def platform_record() -> Record[Mapping[str, Any]]:
             "scheduler": Key(Choice(SCHEDULERS, "scheduler")),
             "versions": Key(VERSIONS),
             "bucket": Key(Text(_look_bucket)),
-            "bucket_options": Key(TableOf(Option())),
+            "bucket_options": Key(BUCKET_OPTIONS),
             "teams": Key(TableOf(TEAM, look_label_key, empty=False)),
             "lanes": Key(TableOf(LANE, look_label_key, empty=False)),
             "defaults": Key(DEFAULTS),

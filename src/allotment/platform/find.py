@@ -1,19 +1,23 @@
 """Whose platform it is: the file that holds, by the order in which it is looked for.
 
 ``--platform``, then ``ALLOT_PLATFORM``, then ``/etc/allotment/platform.yaml``, then the repository's own
-``platform.yaml`` if and only if it says ``engine: local``, then the built-in one. A team's repository cannot
-change what a cluster allows: that is why its own file counts for this machine alone.
+``platform.yaml`` if and only if it says ``engine: local``, then what the settings of an earlier platform
+mean that lie in the repository (`allotment.platform.converter`), then the built-in one. A team's repository
+cannot change what a cluster allows: that is why its own file counts for this machine alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from allotment.errors import Finding, FindingsError, Position, Severity, UsageError
+from allotment.platform.converter import Converter, platform_of, with_defaults
+from allotment.platform.converter_file import CONVERTER_FILE, scan_converter
 from allotment.platform.file import scan_platform
+from allotment.platform.file_shapes import platform_record
 from allotment.platform.model import Platform
 
 BUILT_IN: Final = "built in"
@@ -24,11 +28,15 @@ FILE_NAME: Final = "platform.yaml"
 
 @dataclass(frozen=True, slots=True)
 class FoundPlatform:
-    """The platform that holds, the file it came from (or "built in"), and what was found in that file."""
+    """The platform that holds, the file it came from (or "built in"), and what was found in that file.
+
+    ``converter`` holds the settings of an earlier platform, where the repository has them.
+    """
 
     platform: Platform
     origin: str
     findings: tuple[Finding, ...] = ()
+    converter: Converter | None = None
 
 
 def find_platform(
@@ -46,6 +54,12 @@ def look_for_platform(
     root: Path, *, option: Path | None, environ: Mapping[str, str], system_file: Path = SYSTEM_FILE
 ) -> FoundPlatform:
     """The platform that holds for a repository, with the findings about its file."""
+    found = _ours(root, option=option, environ=environ, system_file=system_file)
+    settings = root / CONVERTER_FILE
+    return _with_converter(found, settings) if settings.is_file() else found
+
+
+def _ours(root: Path, *, option: Path | None, environ: Mapping[str, str], system_file: Path) -> FoundPlatform:
     if option is not None:
         return _named(option, "--platform")
     if named := environ.get(VARIABLE):
@@ -56,6 +70,18 @@ def look_for_platform(
     if own.exists() or own.is_symlink():
         return _own(own)
     return FoundPlatform(Platform(), BUILT_IN)
+
+
+def _with_converter(found: FoundPlatform, path: Path) -> FoundPlatform:
+    """The platform that an earlier one's settings mean; another that holds takes its defaults from them."""
+    converter, findings = scan_converter(path, str(path))
+    all_findings = (*found.findings, *findings)
+    if converter is None:
+        unread = frozenset(platform_record().keys) if found.origin == BUILT_IN else found.platform.unread
+        return replace(found, platform=replace(found.platform, unread=unread), findings=all_findings)
+    if found.origin == BUILT_IN:
+        return FoundPlatform(platform_of(converter), str(path), all_findings, converter)
+    return FoundPlatform(with_defaults(found.platform, converter), found.origin, all_findings, converter)
 
 
 def _named(path: Path, by: str) -> FoundPlatform:

@@ -15,6 +15,7 @@ ENGINES = ("local", "kubernetes")
 SCHEDULERS = ("default", "kueue", "kai", "both")
 BUILT_IN_TEAM = "local"
 REF = "{ref}"
+HOSTS_UNSAID = "sources.hosts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +96,16 @@ class TopologyLevel:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where pages come from: the template of a bare ``{ref}``, and the hosts that may be asked."""
+    """Where pages come from: the template of a bare ``{ref}``, and the hosts that may be asked.
+
+    ``private`` names networks of addresses that no host may otherwise lead to, such as 10.0.0.0/8.
+    ``buckets`` names folders of object stores, such as s3://scans/incoming, that volumes may lie below.
+    """
 
     template: str | None = None
     hosts: tuple[str, ...] = ()
+    private: tuple[str, ...] = ()
+    buckets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +150,11 @@ class Platform:
     prices: Prices = Prices()
     says_local: bool = False
     unread: frozenset[str] = frozenset()
+
+    @property
+    def knows_hosts(self) -> bool:
+        """Whether the file that was read could say which hosts pages may come from."""
+        return self.unread.isdisjoint({"sources", HOSTS_UNSAID})
 
     @property
     def default_lane(self) -> str:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from allotment.documents.checking import Check, Place, RefusedError, shown
+from allotment.documents.checking import Check, Place, RefusedError
 from allotment.documents.shapes import Flag, Integer, Key, Record, Text
-from allotment.errors import did_you_mean
 from allotment.platform.model import Platform
 from allotment.repository.file_name import FILE_NAME_KEYS
 from allotment.repository.model import Campaign, Window
+from allotment.repository.platform_words import LaneShape
 from allotment.repository.volume_list import VolumeList
 
 WIDEST: Final = 1_000_000
@@ -42,23 +42,6 @@ class WindowShape:
             place.refuse_trap("write a whole number, such as 8")
             place.refuse_type(value, "a whole number, or {min: …, max: …}")
         return Window(1, WIDTH.read(value, place))
-
-
-@dataclass(frozen=True, slots=True)
-class LaneShape:
-    """A lane of the platform; an empty text is the default one."""
-
-    platform: Platform
-
-    def read(self, value: object, place: Place) -> str:
-        """The lane's name."""
-        name = Text(empty=True).read(value, place)
-        if not name:
-            return self.platform.default_lane
-        if name not in self.platform.lanes and "lanes" not in self.platform.unread:
-            hint = did_you_mean(name, self.platform.lanes)
-            place.refuse("unknown-lane", f"the platform has no lane `{shown(name)}`", hint)
-        return name
 
 
 def campaign_record(platform: Platform, root: Path) -> Record[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -13,7 +13,9 @@ from allotment.platform.paths import is_within
 
 PIPELINES: Final = "pipelines"
 CAMPAIGNS: Final = "campaigns"
-LATER: Final = ("fleets", "gangs")
+FLEETS: Final = "fleets"
+GANGS: Final = "gangs"
+KINDS: Final = (CAMPAIGNS, PIPELINES, FLEETS, GANGS)
 SUFFIX: Final = ".yaml"
 LIKE_OURS: Final = frozenset({".yaml", ".yml", ".json"})
 
@@ -53,21 +55,6 @@ def files_of(root: Path, kind: str) -> Files:
         else:
             by_stem[path.stem] = path
     return Files(by_stem, frozenset(misnamed), tuple(findings))
-
-
-def not_read_here(root: Path, kinds: Iterable[str] = LATER) -> list[Finding]:
-    """A note for each file of a kind that this version does not read."""
-    return [
-        Finding(
-            Position(str(path)),
-            "file-not-read",
-            f"{kind} are not read by this version, so this file was not checked",
-            severity=Severity.NOTE,
-        )
-        for kind in kinds
-        for path in _listed(root / kind)
-        if path.suffix == SUFFIX
-    ]
 
 
 def _listed(folder: Path) -> list[Path]:

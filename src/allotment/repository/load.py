@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from allotment.documents import scan_document
 from allotment.documents.checking import Check, shown
@@ -24,14 +24,14 @@ from allotment.errors import (
 )
 from allotment.platform.model import Platform
 from allotment.repository.campaign_file import read_campaign
-from allotment.repository.files import CAMPAIGNS, PIPELINES, SUFFIX, Files, files_of, not_read_here
-from allotment.repository.model import Campaign, Pipeline, Repository
-from allotment.repository.names import Fault, campaign_fault, pipeline_fault
+from allotment.repository.files import CAMPAIGNS, FLEETS, GANGS, KINDS, PIPELINES, SUFFIX, Files, files_of
+from allotment.repository.model import Campaign, Fleet, Gang, Pipeline, Repository
+from allotment.repository.names import Fault, campaign_fault, pipeline_fault, taken_fault
 from allotment.repository.pipeline_file import read_pipeline
+from allotment.repository.standing_files import read_fleet, read_gang
 from allotment.repository.steps import StepNames, installed_steps
 
 T = TypeVar("T")
-KINDS: Final = (PIPELINES, CAMPAIGNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,10 @@ def load_repository(
         loading.campaign(stem)
     for stem in wanted[PIPELINES]:
         loading.pipeline(stem)
+    for stem in wanted[FLEETS]:
+        loading.fleet(stem)
+    for stem in wanted[GANGS]:
+        loading.gang(stem)
     findings = [*loading.findings, *_about_files(root, files, only)]
     return Loaded(loading.repository(), sorted_findings(findings))
 
@@ -83,6 +87,8 @@ class _Loading:
     findings: list[Finding] = field(default_factory=list)
     pipelines: dict[str, Pipeline | None] = field(default_factory=dict)
     campaigns: dict[str, Campaign] = field(default_factory=dict)
+    fleets: dict[str, Fleet] = field(default_factory=dict)
+    gangs: dict[str, Gang] = field(default_factory=dict)
     broken: set[Path] = field(default_factory=set)
 
     def pipeline(self, stem: str) -> Pipeline | None:
@@ -103,6 +109,28 @@ class _Loading:
         if campaign is not None:
             self.campaigns[stem] = campaign
 
+    def fleet(self, stem: str) -> None:
+        """Read the fleet of that name."""
+        path = self.files[FLEETS].by_stem[stem]
+        fault = self._standing_fault(FLEETS, stem)
+        fleet = self._read(path, fault, lambda check: read_fleet(check, stem, path, self.platform))
+        if fleet is not None:
+            self.fleets[stem] = fleet
+
+    def gang(self, stem: str) -> None:
+        """Read the gang of that name."""
+        path = self.files[GANGS].by_stem[stem]
+        fault = self._standing_fault(GANGS, stem)
+        gang = self._read(path, fault, lambda check: read_gang(check, stem, path, self.platform))
+        if gang is not None:
+            self.gangs[stem] = gang
+
+    def _standing_fault(self, kind: str, stem: str) -> Fault | None:
+        """What is wrong with the name of a fleet or gang: its letters, or that another file has it."""
+        earlier = (CAMPAIGNS, FLEETS)[: 1 if kind == FLEETS else 2]
+        taken = next((other for other in earlier if stem in self.files[other].by_stem), None)
+        return campaign_fault(stem, kind[:-1]) or (taken_fault(stem, taken) if taken else None)
+
     def repository(self) -> Repository:
         """What is right, by name."""
         pipelines = {stem: pipeline for stem, pipeline in self.pipelines.items() if pipeline is not None}
@@ -110,6 +138,8 @@ class _Loading:
             self.root,
             dict(sorted(pipelines.items())),
             dict(sorted(self.campaigns.items())),
+            dict(sorted(self.fleets.items())),
+            dict(sorted(self.gangs.items())),
             frozenset(self.broken),
         )
 
@@ -150,7 +180,7 @@ def _wanted(root: Path, files: dict[str, Files], only: Sequence[Path] | None) ->
     for path in only:
         kind = path.parent.name
         if kind not in KINDS or path.parent.parent.resolve() != root.resolve():
-            hint = f"pipelines lie in {root / PIPELINES}, campaigns in {root / CAMPAIGNS}"
+            hint = f"files lie in {', '.join(f'`{kind}/`' for kind in KINDS)} of {root}"
             raise UsageError("this is no file of the repository", where=str(path), remedy=hint)
         if path.suffix == SUFFIX and path.stem in files[kind].by_stem:
             wanted[kind].append(path.stem)
@@ -164,6 +194,6 @@ def _about_files(root: Path, files: dict[str, Files], only: Sequence[Path] | Non
     """Findings about files that are not read: all of them, or those of the files that were asked for."""
     found = [finding for kind in KINDS for finding in files[kind].findings]
     if only is None:
-        return [*found, *not_read_here(root)]
+        return found
     asked = {str(root / path.parent.name / path.stem) for path in only}
     return [finding for finding in found if str(Path(finding.position.file).with_suffix("")) in asked]

@@ -1,4 +1,4 @@
-"""Pipelines, campaigns and volumes as frozen values: what a team's files say, after every check.
+"""Pipelines, campaigns, fleets and gangs as frozen values: what a team's files say, after every check.
 
 Nothing here is decided: a need is not yet a claim, a lane is a name, a window is two numbers.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 from allotment.documents import Document
 from allotment.errors import Position
@@ -16,6 +16,21 @@ from allotment.platform.model import REF
 from allotment.platform.need import NO_RESOURCES, Need, Resources
 
 Runner = Literal["own", "image"]
+
+
+class HasNeed(Protocol):
+    """What states a need: a pipeline, a fleet, a gang."""
+
+    @property
+    def gpu(self) -> Need | None:
+        """The need of one pod."""
+
+    @property
+    def resources(self) -> Resources:
+        """What the pod itself needs."""
+
+    def position(self, *loc: str | int) -> Position:
+        """Where the file says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +92,13 @@ class FolderSource:
 
 
 @dataclass(frozen=True, slots=True)
+class PrefixSource:
+    """Pages are the objects of a folder of an object store, such as ``s3://scans/letters-3``."""
+
+    prefix: str
+
+
+@dataclass(frozen=True, slots=True)
 class ManifestSource:
     """Pages are those of a IIIF Presentation manifest."""
 
@@ -103,7 +125,7 @@ class ReferenceSource:
         return self.template.replace(REF, self.reference)
 
 
-Source = FolderSource | ManifestSource | ImagesSource | ReferenceSource
+Source = FolderSource | PrefixSource | ManifestSource | ImagesSource | ReferenceSource
 
 
 class Volume(NamedTuple):
@@ -141,12 +163,74 @@ class Campaign:
 
 
 @dataclass(frozen=True, slots=True)
+class Replicas:
+    """How many copies of a fleet are up at once: ``min`` of them always, up to ``max`` on what is free."""
+
+    min: int = 1
+    max: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """What does not end, such as a model that is served: copies of one program, started again when they end.
+
+    An empty ``command`` is the image's own. ``preemptible`` says whether its devices may be taken for others.
+    """
+
+    name: str
+    command: tuple[str, ...] = ()
+    replicas: Replicas = Replicas()
+    image: str | None = None
+    gpu: Need | None = None
+    resources: Resources = NO_RESOURCES
+    priority: str = "bulk"
+    preemptible: bool = False
+    topology: Topology | None = None
+    env: tuple[EnvironmentVariable, ...] = ()
+    path: Path = Path()
+    document: Document | None = field(default=None, repr=False, compare=False)
+
+    def position(self, *loc: str | int) -> Position:
+        """Where the file says it."""
+        return _position(self.document, self.path, loc)
+
+
+@dataclass(frozen=True, slots=True)
+class Gang:
+    """Work of several workers that starts together: at least ``min`` of ``workers``, or none of them.
+
+    An empty ``command`` is the image's own. ``duration`` is an estimate in seconds, for plans.
+    """
+
+    name: str
+    workers: int
+    min: int
+    command: tuple[str, ...] = ()
+    image: str | None = None
+    gpu: Need | None = None
+    resources: Resources = NO_RESOURCES
+    priority: str = "bulk"
+    preemptible: bool = True
+    topology: Topology | None = None
+    duration: int | None = None
+    env: tuple[EnvironmentVariable, ...] = ()
+    path: Path = Path()
+    document: Document | None = field(default=None, repr=False, compare=False)
+
+    def position(self, *loc: str | int) -> Position:
+        """Where the file says it."""
+        return _position(self.document, self.path, loc)
+
+
+@dataclass(frozen=True, slots=True)
 class Repository:
-    """What a team's folder holds, by name; files with errors are in ``broken`` and in neither mapping."""
+    """What a team's folder holds, by name; files with errors are in ``broken`` and in no mapping."""
 
     root: Path
     pipelines: Mapping[str, Pipeline] = field(default_factory=dict)
     campaigns: Mapping[str, Campaign] = field(default_factory=dict)
+    fleets: Mapping[str, Fleet] = field(default_factory=dict)
+    gangs: Mapping[str, Gang] = field(default_factory=dict)
     broken: frozenset[Path] = frozenset()
 
 

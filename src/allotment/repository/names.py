@@ -38,10 +38,10 @@ def pipeline_fault(stem: str) -> Fault | None:
     return _reserved_fault(stem)
 
 
-def campaign_fault(stem: str) -> Fault | None:
-    """What is wrong with a campaign's name, and what to do; nothing when it will do."""
+def campaign_fault(stem: str, kind: str = "campaign") -> Fault | None:
+    """What is wrong with the name of a campaign, fleet or gang; nothing when it will do."""
     if not LABEL.fullmatch(stem):
-        message = f"`{shown(stem)}` cannot be a campaign's name, which becomes a part of host names"
+        message = f"`{shown(stem)}` cannot be a {kind}'s name, which becomes a part of host names"
         return message, f"rename it: {LABEL_RULE}"
     end = TAKEN_END.search(stem)
     if end is not None and end.end() == len(stem):
@@ -50,6 +50,12 @@ def campaign_fault(stem: str) -> Fault | None:
             "rename the file",
         )
     return None
+
+
+def taken_fault(stem: str, other: str) -> Fault:
+    """That a file of another kind has the name: objects, logs and events go by it."""
+    message = f"`{shown(stem)}` is the name of a file in `{other}/` as well"
+    return message, "rename one of them: logs and events of both would lie under one name"
 
 
 def are_volume_ids(ids: Sequence[str]) -> bool:

@@ -52,10 +52,16 @@ VALUE_RULES: Final = {
     "wrong-type": "A value is of another type than is expected.",
 }
 REPOSITORY_RULES: Final = {
+    "before-not-checked": "There was no earlier commit to compare used campaigns and pipelines with.",
+    "bucket-not-allowed": "Pages are to come from an object store's folder that the platform does not name.",
+    "campaign-pipeline-changed": "A used campaign names another pipeline than before.",
+    "campaign-removed": "The file of a used campaign is gone.",
+    "campaign-renamed": "A used campaign has another name, and starts as a new one.",
     "duplicate-volume": "Two volumes of one campaign have the same id.",
     "file-escapes": "A file or folder of the repository is a link that leads out of it.",
     "file-not-read": "A file looks like ours and is not read.",
     "folder-escapes": "A folder of pages is outside the repository.",
+    "foreign-team": "Files name a namespace that is not that of the repository's team.",
     "host-not-allowed": "Pages are to come from a host that the platform does not name.",
     "image-not-allowed": "An image comes from a repository of images that the platform does not name.",
     "image-not-pinned": "An image is named without its digest.",
@@ -64,6 +70,8 @@ REPOSITORY_RULES: Final = {
     "no-template": "Volumes are bare references, and the platform has no template for them.",
     "not-a-folder": "What should be a folder of pages is something else.",
     "platform-not-used": "The repository's own platform file does not say that it is for this machine.",
+    "recipe-changed": "Image, prepare or steps of a used pipeline are not what they were.",
+    "record-unreadable": "A file of the record of what was run cannot be read.",
     "sharing-not-allowed": "A card is to be shared in a way that the platform does not allow.",
     "size-and-need": "A size and a need of its own stand beside each other.",
     "step-of-image": "A step is nearly one of ours by name, and is taken for the image's own.",
@@ -71,6 +79,11 @@ REPOSITORY_RULES: Final = {
     "unknown-pipeline": "A campaign names a pipeline that does not exist.",
     "unknown-step": "A step is neither installed nor of the form module:function.",
     "unknown-topology": "A level of the layout is not one of the platform's.",
+    "volume-changed": "A volume of a used campaign has its pages from somewhere else than before.",
+    "volume-inserted": "A new volume stands before volumes that were used.",
+    "volume-moved": "The volumes of a used campaign are in another order than before.",
+    "volume-removed": "A volume of a used campaign is gone.",
+    "volumes-appended": "Volumes were added at the end of a used campaign, which becomes a further part.",
     "wrong-extension": "A file does not end in .yaml.",
 }
 RULES: Final = {**DOCUMENT_RULES, **VALUE_RULES, **REPOSITORY_RULES}

@@ -6,9 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from allotment.errors import UsageError, did_you_mean
-from allotment.repository.files import CAMPAIGNS, PIPELINES, SUFFIX, files_of
-
-KINDS = (CAMPAIGNS, PIPELINES)
+from allotment.repository.files import KINDS, SUFFIX, files_of
 
 
 def is_repository(root: Path) -> bool:
@@ -29,7 +27,9 @@ def _meant(root: Path, word: str) -> Iterator[Path]:
             return
     path = next((path for path in (Path(word), root / word) if path.exists() or path.is_symlink()), None)
     if path is None:
-        raise UsageError(f"there is no pipeline, campaign or file `{word}`", remedy=_like(root, word))
+        raise UsageError(
+            f"there is no pipeline, campaign, fleet, gang or file `{word}`", remedy=_like(root, word)
+        )
     if path.is_dir():
         yield from _below(root, path)
     else:
@@ -37,7 +37,7 @@ def _meant(root: Path, word: str) -> Iterator[Path]:
 
 
 def _below(root: Path, folder: Path) -> Iterator[Path]:
-    """The files of a folder `pipelines` or `campaigns`, or of the whole repository."""
+    """The files of one of our folders, or of the whole repository."""
     for kind in KINDS:
         if folder.resolve() in {root.resolve(), (root / kind).resolve()}:
             yield from files_of(root, kind).by_stem.values()

@@ -1,4 +1,4 @@
-"""Where pages come from: what a bare reference stands for, which hosts may be asked, which folders exist."""
+"""Where pages come from: what a bare reference stands for, who may be asked, which folders exist."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import Final
 
 from allotment.documents.checking import Place, shown
 from allotment.errors import Severity, did_you_mean
-from allotment.platform.addresses import host_of
+from allotment.platform.bucket_folders import is_allowed
+from allotment.platform.hosts import Hosts, Origin, origin_of
 from allotment.platform.model import REF, Platform
 from allotment.repository.folders import ABSENT, ESCAPES, look_on_disk
 from allotment.repository.model import (
     FolderSource,
     ImagesSource,
     ManifestSource,
+    PrefixSource,
     ReferenceSource,
     Source,
     Volume,
@@ -37,22 +39,64 @@ def look_at_hosts(
     volumes: Sequence[Volume], indexes: Sequence[int], platform: Platform, place: Place
 ) -> None:
     """One finding for each host that the platform does not name, at the first volume that names it."""
-    if "sources" in platform.unread:
+    if not platform.knows_hosts:
         return
-    allowed = {host.lower() for host in platform.sources.hosts}
-    first: dict[str, Place] = {}
-    count: dict[str, int] = {}
+    hosts = Hosts(platform.sources.hosts)
+    first: dict[Origin, Place] = {}
+    count: dict[Origin, int] = {}
     for index, volume in zip(indexes, volumes, strict=True):
-        for host in _hosts(volume.source) - allowed:
-            first.setdefault(host, _source_place(volume.source, place / index, host))
-            count[host] = count.get(host, 0) + 1
-    for host, at in first.items():
-        others = f" ({count[host]:,} volumes name it)" if count[host] > 1 else ""
-        hint = did_you_mean(host, allowed) if allowed else ""
-        at.found(
+        for origin in _origins(volume.source):
+            if hosts.admitted(origin) is None:
+                if origin not in first:
+                    first[origin] = _source_place(volume.source, place / index, origin)
+                count[origin] = count.get(origin, 0) + 1
+    for origin, at in first.items():
+        _tell_host(at, origin, hosts, count[origin])
+    _look_at_buckets(volumes, indexes, platform, place)
+
+
+def look_at_template(platform: Platform, place: Place) -> None:
+    """A finding where the platform's own template leads to a host that it does not name."""
+    template = platform.sources.template
+    if template is None or "://" not in template or not platform.knows_hosts:
+        return
+    hosts, origin = Hosts(platform.sources.hosts), origin_of(template.replace(REF, "R1"))
+    if hosts.admitted(origin) is None:
+        place.found(
             "host-not-allowed",
-            f"the platform does not let pages come from `{shown(host)}`{others}",
-            hint or "have the host named under `sources.hosts` of the platform's file",
+            f"the platform's template leads to `{shown(str(origin))}`, and its `sources.hosts` does not",
+            "have the host named under `sources.hosts` of the platform's file",
+        )
+
+
+def _tell_host(at: Place, origin: Origin, hosts: Hosts, count: int) -> None:
+    others = f" ({count:,} volumes name it)" if count > 1 else ""
+    hint = "have the host named under `sources.hosts` of the platform's file"
+    if origin.host in hosts:
+        hint = f"it names the host in another way; have `{origin}` named under `sources.hosts`"
+    elif hosts.names():
+        hint = did_you_mean(origin.host, hosts.names()) or hint
+    message = f"the platform does not let pages come from `{shown(str(origin))}`{others}"
+    at.found("host-not-allowed", message, hint)
+
+
+def _look_at_buckets(
+    volumes: Sequence[Volume], indexes: Sequence[int], platform: Platform, place: Place
+) -> None:
+    """A finding for the first volume in a folder of an object store that the platform does not name."""
+    refused = [
+        (index, volume.source.prefix)
+        for index, volume in zip(indexes, volumes, strict=True)
+        if isinstance(volume.source, PrefixSource)
+        and not is_allowed(volume.source.prefix, platform.sources.buckets)
+    ]
+    if refused:
+        index, prefix = refused[0]
+        others = f" (nor those of {len(refused) - 1:,} more volumes)" if len(refused) > 1 else ""
+        (place / index / "folder").found(
+            "bucket-not-allowed",
+            f"the platform does not let pages come from `{shown(prefix)}`{others}",
+            "have it, or a folder above it, named under `sources.buckets` of the platform's file",
         )
 
 
@@ -86,16 +130,18 @@ def _tell_missing(missing: Sequence[tuple[Place, str]], of: int) -> None:
         place.found("missing-folder", message, "a run fails this volume", severity=Severity.WARNING)
 
 
-def _hosts(source: Source) -> set[str]:
+def _origins(source: Source) -> set[Origin]:
     if isinstance(source, ManifestSource):
-        return {host_of(source.manifest)}
+        return {origin_of(source.manifest)}
     if isinstance(source, ImagesSource):
-        return set(map(host_of, source.images))
+        return set(map(origin_of, source.images))
     return set()
 
 
-def _source_place(source: Source, place: Place, host: str) -> Place:
+def _source_place(source: Source, place: Place, origin: Origin) -> Place:
     """Where a volume names a host."""
     if not isinstance(source, ImagesSource):
         return place / "manifest"
-    return place / "images" / next(index for index, url in enumerate(source.images) if host_of(url) == host)
+    return (
+        place / "images" / next(index for index, url in enumerate(source.images) if origin_of(url) == origin)
+    )

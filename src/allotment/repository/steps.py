@@ -20,6 +20,7 @@ from allotment.platform.names import look_printable
 from allotment.repository.model import Runner, StepCall
 
 GROUP: Final = "allotment.steps"
+PREPARE_GROUP: Final = "allotment.prepare"
 FUNCTION: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 RUNNERS: Final = ("own", "image")
 LONGEST: Final = 200
@@ -31,6 +32,12 @@ StepNames = Callable[[], frozenset[str]]
 def installed_steps() -> frozenset[str]:
     """The names of the steps that are installed; none of them is imported."""
     return frozenset(point.name for point in entry_points(group=GROUP))
+
+
+@cache
+def installed_prepares() -> frozenset[str]:
+    """The names of the preparations that are installed; none of them is imported."""
+    return frozenset(point.name for point in entry_points(group=PREPARE_GROUP))
 
 
 STEP: Final = Record(
@@ -46,17 +53,27 @@ def choose_runner(
     steps: Sequence[tuple[StepCall, Place]], *, image: bool, asked: str | None, names: StepNames
 ) -> Runner:
     """Who runs the steps: our runner, or the image's own entry when a step is none of ours."""
-    foreign = [(step.step, place / "step") for step, place in steps if not _is_ours(step.step, names)]
+    known = [_known(place, names) for _, place in steps]
+    foreign = [
+        (call.step, place / "step", known_here)
+        for (call, place), known_here in zip(steps, known, strict=True)
+        if not _is_ours(call.step, known_here)
+    ]
     if not foreign:
         return "image" if asked == "image" else "own"
     if not image or asked == "own":
-        for name, place in foreign:
-            _refuse_unknown(name, place, names())
+        for name, place, ours in foreign:
+            _refuse_unknown(name, place, ours())
         return "own"
     if asked is None:
-        for name, place in foreign:
-            _warn_of_likeness(name, place, names())
+        for name, place, ours in foreign:
+            _warn_of_likeness(name, place, ours())
     return "image"
+
+
+def _known(place: Place, steps: StepNames) -> StepNames:
+    """The names of what can stand at a place: steps, or preparations."""
+    return installed_prepares if place.loc[:1] == ("prepare",) else steps
 
 
 def _is_ours(name: str, names: StepNames) -> bool:

@@ -8,12 +8,31 @@ from typing import Any, Final
 from allotment.documents.checking import Place, RefusedError, shown
 from allotment.documents.shapes import Key, ListOf, Record, Text
 from allotment.platform.addresses import LONGEST, look_address
+from allotment.platform.bucket_folders import is_bucket_folder, look_bucket_folder
 from allotment.platform.paths import look_folder
-from allotment.repository.model import FolderSource, ImagesSource, ManifestSource, Source, Volume
+from allotment.repository.model import (
+    FolderSource,
+    ImagesSource,
+    ManifestSource,
+    PrefixSource,
+    Source,
+    Volume,
+)
 from allotment.repository.names import look_volume_id
 
+
+def _look_pages(text: str, place: Place) -> None:
+    """Refuse what is neither a folder of the repository nor one of an object store."""
+    look = look_bucket_folder if is_bucket_folder(text) else look_folder
+    look(text, place)
+
+
+def _folder(text: str) -> Source:
+    return PrefixSource(text.rstrip("/")) if is_bucket_folder(text) else FolderSource(text)
+
+
 SOURCES: Final[dict[str, Callable[[Any], Source]]] = {
-    "folder": FolderSource,
+    "folder": _folder,
     "manifest": ManifestSource,
     "images": ImagesSource,
 }
@@ -22,7 +41,7 @@ ADDRESS: Final = Text(look_address, longest=LONGEST)
 ENTRY: Final = Record(
     {
         "id": Key(ID, required="give the volume an id"),
-        "folder": Key(Text(look_folder, longest=1024)),
+        "folder": Key(Text(_look_pages, longest=1024)),
         "manifest": Key(ADDRESS),
         "images": Key(ListOf(ADDRESS)),
     },

@@ -20,7 +20,12 @@ from allotment.platform.model import REF, Platform
 from allotment.repository.in_bulk import in_bulk
 from allotment.repository.model import FolderSource, ReferenceSource, Volume
 from allotment.repository.names import are_volume_ids
-from allotment.repository.sources import look_at_folders, look_at_hosts, reference_source
+from allotment.repository.sources import (
+    look_at_folders,
+    look_at_hosts,
+    look_at_template,
+    reference_source,
+)
 from allotment.repository.volume_entry import EntryReader
 
 PLAIN_FOLDER: Final = re.compile(r"[\w-][\w.-]*+(?:/[\w-][\w.-]*+)*+")
@@ -47,6 +52,8 @@ class VolumeList:
                 return self._careful(value, place)
             if plain.folders:
                 look_at_folders(plain.folders, range(len(value)), self.root, place)
+            else:
+                look_at_template(self.platform, place / 0)
             return plain.volumes()
 
     def _plain(self, entries: list[Any]) -> PlainVolumes | None:
@@ -68,6 +75,13 @@ class VolumeList:
         read = tuple(volume for volume in volumes if volume is not None)
         indexes = [index for index, volume in enumerate(volumes) if volume is not None]
         look_at_hosts(read, indexes, self.platform, place)
+        bare = (
+            index
+            for index, volume in zip(indexes, read, strict=True)
+            if isinstance(volume.source, ReferenceSource)
+        )
+        if (index := next(bare, None)) is not None:
+            look_at_template(self.platform, place / index)
         folders = {
             index: volume.source.folder.removesuffix("/")
             for index, volume in zip(indexes, read, strict=True)

@@ -1,4 +1,4 @@
-"""`python -m allotment.running --assignment FILE [--index N]`: a worker, in a local process or in a pod.
+"""`python -m allotment.running --assignment FILE [--index N | --prepare]`: a worker, here or in a pod.
 
 Three small things come before anything large is imported: the guardian, which outlives everything; the
 supervisor, which is this process; and the limits of the process that works. A wrong call or a bad
@@ -54,11 +54,12 @@ def main() -> int:
         return EXIT_FAILED
 
 
-def _asked(arguments: Sequence[str]) -> tuple[Assignment, tuple[VolumeSpec, ...]]:
-    """The assignment, and the pack of volumes in it that this worker is to do."""
+def _asked(arguments: Sequence[str]) -> tuple[Assignment, tuple[VolumeSpec, ...] | None]:
+    """The assignment, and the pack of volumes in it that this worker is to do; None: it is to prepare."""
     parser = _Arguments(prog="python -m allotment.running", description="Run volumes of a campaign.")
     parser.add_argument("--assignment", required=True, metavar="FILE", help="what to do, as JSON")
     parser.add_argument("--index", type=int, default=0, metavar="N", help="which pack of it (default: 0)")
+    parser.add_argument("--prepare", action="store_true", help="prepare its recipe, and do no volume")
     asked = parser.parse_args(arguments)
     try:
         with open(asked.assignment, encoding="utf-8") as file:  # noqa: PTH123 - nothing large is imported here
@@ -71,7 +72,7 @@ def _asked(arguments: Sequence[str]) -> tuple[Assignment, tuple[VolumeSpec, ...]
         raise AssignmentError(f"{asked.assignment} is nested too deeply") from None
     if not os.path.isdir(assignment.root):  # noqa: PTH112 - as above
         raise AssignmentError(f"root: there is no folder {assignment.root}")
-    return assignment, assignment.pack(asked.index)
+    return assignment, None if asked.prepare else assignment.pack(asked.index)
 
 
 def _no_number(word: str) -> NoReturn:
@@ -86,7 +87,7 @@ def _log_to(path: str) -> None:
     os.close(log)
 
 
-def _supervise(assignment: Assignment, pack: tuple[VolumeSpec, ...]) -> int:
+def _supervise(assignment: Assignment, pack: tuple[VolumeSpec, ...] | None) -> int:
     """Guardian, working process, and what comes after its end."""
     limits = assignment.limits
     inherited = _inherited()

@@ -23,6 +23,7 @@ from allotment.running.assignment import Assignment
 from allotment.running.attempts import end_attempt
 from allotment.running.endings import EXIT_FAILED, EXIT_PERMANENT, Ended, VolumeFailedError
 from allotment.running.lease import release_of
+from allotment.running.marks import mark_failed
 from allotment.running.page import page_name
 from allotment.running.supervisor import Death
 
@@ -64,7 +65,9 @@ def _write(
     """Write the end, if it was a failure, and let go of the volume."""
     try:
         bucket = PatientBucket(
-            open_bucket(assignment.bucket, Path(assignment.root)), sleep=time.sleep, patience=PATIENCE
+            open_bucket(assignment.bucket, Path(assignment.root), options=assignment.bucket_options),
+            sleep=time.sleep,
+            patience=PATIENCE,
         )
         if why is not None:
             end_attempt(
@@ -77,6 +80,8 @@ def _write(
                 stuck=None if page is None else page_name(page),
                 measured={"at": time.time(), "attempt": about["attempt"], "started": about["at"]},
             )
+            if about["last"]:
+                mark_failed(bucket, keys, int(about["attempt"]))
         release_of(bucket, keys, str(about["holder"]), clock=time.time)
     except (AllotmentError, VolumeFailedError) as error:
         _print(f"how the attempt ended could not be written: {error}")

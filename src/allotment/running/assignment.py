@@ -30,7 +30,7 @@ class StepSpec:
 
 @dataclass(frozen=True, slots=True)
 class VolumeSpec:
-    """A volume by its id, and its source as ``{kind: where}``; this version reads ``folder``."""
+    """A volume by its id, and its source as ``{kind: where}``; kinds are those of `running.sources`."""
 
     id: str
     source: Mapping[str, Any]
@@ -51,8 +51,32 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Network:
+    """What may be fetched from where: nothing, unless the platform says so; sizes in bytes.
+
+    ``hosts``, ``private`` and ``buckets`` are the platform's ``sources``. ``per_host`` requests go to one
+    host at once; ``whole_seconds`` is the time for one page with all tries and pauses, ``read_seconds`` for
+    the next piece of it.
+    """
+
+    hosts: tuple[str, ...] = ()
+    private: tuple[str, ...] = ()
+    buckets: tuple[str, ...] = ()
+    per_host: int = 8
+    tries: int = 4
+    connect_seconds: float = 10
+    read_seconds: float = 30
+    whole_seconds: float = 300
+    manifest_bytes: int = 16 * 1024 * 1024
+    image_bytes: int = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerSpec:
-    """The worker's place on the machine: nothing here changes what is computed."""
+    """The worker's place on the machine: nothing here changes what is computed.
+
+    ``masked`` names the variables of its environment whose values are never shown.
+    """
 
     cpus: tuple[int, ...] | None = None
     threads: int = 1
@@ -61,13 +85,17 @@ class WorkerSpec:
     parent_pid: int | None = None
     events_fd: int | None = None
     log: str | None = None
+    masked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
     """One worker's work: ``indexes[n]`` is a pack of volumes, run in turn with the steps loaded once.
 
-    ``root`` is the repository's folder, ``bucket`` a folder (relative to the root) or an address.
+    ``prepare`` has to be done once for the recipe before, by a worker that is called with ``--prepare``.
+
+    ``root`` is the repository's folder, ``bucket`` a folder (relative to the root) or an address, which is
+    reached by ``bucket_options``. Credentials are never among them: they are in the worker's environment.
     """
 
     team: str
@@ -81,6 +109,9 @@ class Assignment:
     image: str | None = None
     limits: Limits = Limits()
     worker: WorkerSpec = WorkerSpec()
+    network: Network = Network()
+    bucket_options: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    prepare: StepSpec | None = None
 
     def pack(self, index: int) -> tuple[VolumeSpec, ...]:
         """The volumes of one index."""
@@ -105,6 +136,9 @@ class Assignment:
             "bucket": self.bucket,
             "limits": _plain(self.limits),
             "worker": _plain(self.worker),
+            "network": _plain(self.network),
+            "bucket_options": dict(self.bucket_options),
+            "prepare": self.prepare and {"step": self.prepare.step, "settings": dict(self.prepare.settings)},
         }
 
 
@@ -138,6 +172,9 @@ def read_assignment(value: object) -> Assignment:
         image=record.take("image", _optional(_text), None),
         limits=record.take("limits", _limits, Limits()),
         worker=record.take("worker", _worker, WorkerSpec()),
+        network=record.take("network", _network, Network()),
+        bucket_options=record.take("bucket_options", _mapping, {}),
+        prepare=record.take("prepare", _optional(_step), None),
     )
     record.nothing_else()
     return assignment
@@ -209,6 +246,18 @@ def _positive(value: object, where: str) -> int:
     return cast("int", value)
 
 
+def _network_address(value: object, where: str) -> str:
+    from ipaddress import ip_network
+
+    try:
+        ip_network(_text(value, where))
+    except ValueError:
+        raise AssignmentError(
+            f"{where}: a network such as 10.0.0.0/8 is needed, not {_kind(value)}"
+        ) from None
+    return cast("str", value)
+
+
 def _seconds(value: object, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
         raise AssignmentError(f"{where}: seconds are needed, not {_kind(value)}")
@@ -270,6 +319,20 @@ _WORKER_KINDS: Mapping[str, Callable[[object, str], object]] = {
     "parent_pid": _optional(_positive),
     "events_fd": _optional(_count),
     "log": _optional(_name),
+    "masked": _list_of(_name),
+}
+
+_NETWORK_KINDS: Mapping[str, Callable[[object, str], object]] = {
+    "hosts": _list_of(_text),
+    "private": _list_of(_network_address),
+    "buckets": _list_of(_text),
+    "per_host": _positive,
+    "tries": _positive,
+    "connect_seconds": _seconds,
+    "read_seconds": _seconds,
+    "whole_seconds": _seconds,
+    "manifest_bytes": _positive,
+    "image_bytes": _positive,
 }
 
 
@@ -281,6 +344,10 @@ def _worker(value: object, where: str) -> WorkerSpec:
     return WorkerSpec(**_taken(value, where, _WORKER_KINDS))
 
 
+def _network(value: object, where: str) -> Network:
+    return Network(**_taken(value, where, _NETWORK_KINDS))
+
+
 def _taken(value: object, where: str, kinds: Mapping[str, Callable[[object, str], object]]) -> dict[str, Any]:
     record = _Reader(value, where)
     taken = {key: record.take(key, kind) for key, kind in kinds.items() if record.has(key)}
@@ -288,6 +355,6 @@ def _taken(value: object, where: str, kinds: Mapping[str, Callable[[object, str]
     return taken
 
 
-def _plain(value: Limits | WorkerSpec) -> dict[str, Any]:
+def _plain(value: Limits | WorkerSpec | Network) -> dict[str, Any]:
     plain = {part.name: getattr(value, part.name) for part in fields(value)}
     return {key: list(item) if isinstance(item, tuple) else item for key, item in plain.items()}

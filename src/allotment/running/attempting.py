@@ -28,6 +28,7 @@ from allotment.running.endings import (
 )
 from allotment.running.lease import Lease, LeaseLostError
 from allotment.running.manifest import build_manifest, write_manifest
+from allotment.running.marks import mark_complete, mark_failed
 from allotment.running.measure import peak_memory, rounded
 from allotment.running.reading import Reading
 from allotment.running.resume import Resume, check_source
@@ -129,6 +130,7 @@ class Attempting:
         )
         self.lease.check()
         write_manifest(around.patient(), self.keys, manifest)
+        mark_complete(around.patient(), self.keys, pages=len(source.pages), failed=len(reading.failures))
 
     def _verify(self, reading: Reading) -> None:
         """See that everything recorded is there; make again what is not."""
@@ -160,6 +162,8 @@ class Attempting:
                 message=why.message if why else "",
                 measured=self._measured(),
             )
+            if ended is Ended.PERMANENT:
+                mark_failed(around.patient(), self.keys, self.number)
         except (WorldError, Stopped, DeadlinePassed) as error:
             log.warning("how the attempt ended could not be written: %s", error)
             unwritten = isinstance(error, WorldError)

@@ -9,7 +9,7 @@ start and its end have to be read, however long the history is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from allotment.buckets.once import PatientBucket
 from allotment.errors import AllotmentError
 from allotment.running.assignment import Limits
 from allotment.running.endings import Ended, PermanentFailureError
+from allotment.running.marks import mark_retried
 from allotment.running.objects import (
     FORMAT_VERSION,
     MALFORMED,
@@ -164,11 +165,19 @@ def end_attempt(
         return
 
 
-def mark_retry(bucket: Bucket, keys: VolumeKeys, *, by: str, now: float) -> int:
+def mark_retry(
+    bucket: Bucket,
+    keys: VolumeKeys,
+    *,
+    by: str,
+    now: float,
+    sleep: Callable[[float], object] = lambda _seconds: None,
+) -> int:
     """Ask for a retry: failures count anew from here. Returns the number of the mark."""
-    patient = PatientBucket(bucket, sleep=lambda _: None)
+    patient = PatientBucket(bucket, sleep=sleep)
     last = max(_numbers(patient, keys), default=0)
     mark = {"format_version": FORMAT_VERSION, "kind": RETRY, "measured": {"at": now, "by": by}}
+    mark_retried(patient, keys, last + 1)
     return _next(patient, keys, last, dump(mark))
 
 

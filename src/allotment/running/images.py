@@ -136,6 +136,12 @@ def open_image(data: bytes, max_pixels: int = MAX_PIXELS) -> Image:
         return plain(upright(image)).convert("RGB")
 
 
+def check_pixels(data: bytes, max_pixels: int = MAX_PIXELS) -> None:
+    """Refuse an image by its beginning: one that is damaged there, or says that it has too many pixels."""
+    with _decoding(data[:SNIFFED_BYTES]) as pillow:
+        _check_size(pillow.open(io.BytesIO(data), formats=DECODERS).size, max_pixels)
+
+
 # ---- Pillow ------------------------------------------------------------------------------------------------
 
 

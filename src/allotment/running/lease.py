@@ -12,9 +12,10 @@ import contextlib
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from allotment.buckets.bucket import Conflict
-from allotment.buckets.keys import VolumeKeys, parse_lease
+from allotment.buckets.keys import parse_lease
 from allotment.buckets.once import PatientBucket
 from allotment.running.holder import Holder, read_holder
 from allotment.running.objects import FORMAT_VERSION, MALFORMED, damaged, dump, read_object
@@ -25,6 +26,17 @@ ABSURD_SECONDS = 86_400.0
 MOST_CONTESTS = 5
 
 IsDead = Callable[[Holder], bool]
+
+
+class LeaseKeys(Protocol):
+    """Where the leases of something lie: of a volume, or of a recipe that is being prepared."""
+
+    @property
+    def leases(self) -> str:
+        """Below it lie the leases."""
+
+    def lease(self, number: int) -> str:
+        """The key of the n-th lease."""
 
 
 class LeaseLostError(Exception):
@@ -43,7 +55,7 @@ class Lease:
     """A volume that is ours, as long as `check` does not raise; for the work and one thread that renews."""
 
     def __init__(
-        self, bucket: PatientBucket, keys: VolumeKeys, holder: Holder, clock: Callable[[], float], number: int
+        self, bucket: PatientBucket, keys: LeaseKeys, holder: Holder, clock: Callable[[], float], number: int
     ) -> None:
         self._bucket = bucket
         self._keys = keys
@@ -95,7 +107,7 @@ class Lease:
 
 
 def take_lease(
-    bucket: PatientBucket, keys: VolumeKeys, holder: Holder, *, clock: Callable[[], float], is_dead: IsDead
+    bucket: PatientBucket, keys: LeaseKeys, holder: Holder, *, clock: Callable[[], float], is_dead: IsDead
 ) -> Lease | Held:
     """The lease of a volume, or who holds it."""
     held = Held(holder, clock())
@@ -112,7 +124,7 @@ def take_lease(
     return held
 
 
-def release_of(bucket: PatientBucket, keys: VolumeKeys, holder: str, *, clock: Callable[[], float]) -> None:
+def release_of(bucket: PatientBucket, keys: LeaseKeys, holder: str, *, clock: Callable[[], float]) -> None:
     """Release the volume on behalf of a holder that has died, if it is still theirs."""
     number, current = newest_lease(bucket, keys)
     if current is not None and current.holder.id == holder:
@@ -120,7 +132,7 @@ def release_of(bucket: PatientBucket, keys: VolumeKeys, holder: str, *, clock: C
             Lease(bucket, keys, current.holder, clock, number).release()
 
 
-def newest_lease(bucket: PatientBucket, keys: VolumeKeys) -> tuple[int, Held | None]:
+def newest_lease(bucket: PatientBucket, keys: LeaseKeys) -> tuple[int, Held | None]:
     """The highest number of a lease (0: none), and who holds the volume by it, if it is not released."""
     numbers = (parse_lease(entry.key, keys.leases) for entry in bucket.list(keys.leases))
     number = max((number for number in numbers if number is not None), default=0)

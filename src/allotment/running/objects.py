@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn, Protocol
 
 from allotment.running.endings import PermanentFailureError
+from allotment.running.masking import masked_value
 
 FORMAT_VERSION = 1
 MOST_BYTES = 256 * 1024 * 1024
@@ -21,7 +22,7 @@ _encode = json.JSONEncoder(
 
 def dump(value: Mapping[str, Any]) -> bytes:
     """The value as one line of JSON with sorted keys."""
-    return f"{_encode(value)}\n".encode(errors="backslashreplace")
+    return f"{_encode(masked_value(value))}\n".encode(errors="backslashreplace")
 
 
 class Reads(Protocol):

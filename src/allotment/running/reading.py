@@ -24,11 +24,11 @@ from allotment.running.page import Page, PageRefused
 from allotment.running.pages import PageWriter, StepFailedError
 from allotment.running.records import PageRecord, Refusal, SourceMark
 from allotment.running.resume import Resume
-from allotment.running.sources.source import Fetched, PageRef, Source
+from allotment.running.sources.source import Fetched, NotNowError, PageRef, Source
 from allotment.running.steps.loading import LabelledStep, in_words
 from allotment.running.stream import Arrived, Stream
 from allotment.running.surroundings import Surroundings
-from allotment.running.verify import Missing, check_remade
+from allotment.running.verify import Missing, check_remade, check_same_source
 
 REFUSED = "refused"
 TOO_SLOW = "page-timeout"
@@ -99,6 +99,7 @@ class Reading:
             look_ahead=around.assignment.limits.look_ahead,
             monotonic=around.monotonic,
             interrupts=around.interrupts,
+            fetchers=self.source.at_once,
         )
         stream.start()
         try:
@@ -148,8 +149,9 @@ class Reading:
         device_memory = self.around.device_memory.page_peak()
         if device_memory is not None:
             measured["peak_device_memory_bytes"] = device_memory
-        mark = SourceMark(ref.source, ref.size, fetched.sha256)
-        self.records[ref.name] = self._writer.write(ref.name, mark, outputs, measured)
+        if fetched.etag:
+            measured["etag"] = fetched.etag
+        self.records[ref.name] = self._writer.write(ref.name, _mark(ref, fetched), outputs, measured)
         self._done(ref, measured)
 
     def _outputs(self, ref: PageRef, fetched: Fetched) -> dict[str, bytes] | None:
@@ -159,7 +161,7 @@ class Reading:
         try:
             return self._writer.run(steps, page, self.resume.leftovers.get(ref.name, ()))
         except PageRefused as refused:
-            self._refuse(ref, refused.reason, fetched.sha256)
+            self._refuse(ref, refused.reason, _mark(ref, fetched))
         except PageTimeout:
             self.around.steps.forget()
             limit = self.around.assignment.limits.page_seconds
@@ -173,6 +175,8 @@ class Reading:
         ref, fetched = arrived.ref, arrived.fetched
         record = self.records[ref.name]
         if missing.outputs:
+            if fetched is not None:
+                check_same_source(record, ref, fetched.sha256)
             outputs = None if fetched is None else self._outputs(ref, fetched)
             if outputs is None:
                 self.failures.setdefault(
@@ -188,17 +192,20 @@ class Reading:
 
     def _not_fetched(self, ref: PageRef, error: Exception | None) -> None:
         if isinstance(error, PageRefused):
-            self._refuse(ref, error.reason, self.source.digest(ref))
+            digest = self.source.digest(ref)
+            self._refuse(ref, error.reason, SourceMark(ref.source, ref.size or 0, digest, ref.label))
+            return
+        if isinstance(error, NotNowError):
+            self._fail(ref, UNREADABLE, str(error))
             return
         log.warning("page %s (%s) could not be read", ref.name, ref.source, exc_info=error)
         self._fail(ref, UNREADABLE, in_words(error) if error is not None else "it could not be read")
 
-    def _refuse(self, ref: PageRef, reason: str, sha256: str) -> None:
+    def _refuse(self, ref: PageRef, reason: str, source: SourceMark) -> None:
         """Write that a page can never be done as its source stands, unless that is written already."""
         before = self.resume.refusals.get(ref.name)
-        if before is None or before.source.sha256 != sha256:
+        if before is None or before.source.sha256 != source.sha256:
             number = 1 if before is None else before.number + 1
-            source = SourceMark(ref.source, ref.size, sha256)
             measured = {"attempt": self.attempt}
             refusal = Refusal(ref.name, source, reason, number, measured)
             self.lease.check()
@@ -241,3 +248,10 @@ class Reading:
     def _warn(self, page: str, message: str) -> None:
         log.warning("page %s: %s", page, message)
         self.around.emit("warning", self.keys.volume, page, reason="page-differs", message=message)
+
+
+def _mark(ref: PageRef, fetched: Fetched) -> SourceMark:
+    """What a page that was fetched is made of."""
+    sizes = (ref.size, fetched.size, len(fetched.data))
+    size = next(size for size in sizes if size is not None)
+    return SourceMark(ref.source, size, fetched.sha256, ref.label)

@@ -19,16 +19,21 @@ _OUTPUT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class SourceMark:
-    """What a page was made of: the file's name with ``#n``, its size, and the digest of the page's bytes."""
+    """What a page was made of: the file's name with ``#n``, its size, and the digest of the page's bytes.
+
+    For a page from the web the name is its address, and ``label`` what the archive calls it.
+    """
 
     name: str
     size: int
     sha256: str = ""
+    label: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """The mark as part of a record; without the digest where there is none."""
+        """The mark as part of a record; without the digest and the label where there is none."""
         mark: dict[str, Any] = {"name": self.name, "size": self.size}
-        return {**mark, "sha256": self.sha256} if self.sha256 else mark
+        more = {"sha256": self.sha256, "label": self.label}
+        return mark | {key: value for key, value in more.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +116,8 @@ def mark_of(data: bytes) -> OutputMark:
 
 
 def _source(value: Mapping[str, Any]) -> SourceMark:
-    return SourceMark(str(value["name"]), whole(value["size"]), str(value.get("sha256", "")))
+    digest, label = str(value.get("sha256", "")), str(value.get("label", ""))
+    return SourceMark(str(value["name"]), whole(value["size"]), digest, label)
 
 
 def _page(name: object, key: str) -> str:

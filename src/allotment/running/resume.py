@@ -56,7 +56,7 @@ def check_source(records: Iterable[PageRecord], pages: Sequence[PageRef]) -> Non
         page = pages[number - 1]
         if page.source != record.source.name:
             raise _changed(record, f"and now page {record.page} is {page.source}")
-        if page.size != record.source.size:
+        if page.size is not None and page.size != record.source.size:
             raise _changed(record, f"which had {record.source.size} bytes and now has {page.size}")
 
 

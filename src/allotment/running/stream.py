@@ -1,7 +1,8 @@
 """Pages on their way: a bounded number is fetched ahead, and whichever is there first comes first.
 
 A slow page holds up nobody. Fetching is bounded twice, by pages and by bytes, so that a volume of very
-large pages does not fill the memory; one page is always under way. How long the work waited for pages is
+large pages does not fill the memory; one page is always under way. A page whose size is not known counts as
+the largest that came. How long the work waited for pages is
 measured: it is what tells a device that is too fast for its source.
 """
 
@@ -43,6 +44,7 @@ class Stream:
         monotonic: Callable[[], float],
         interrupts: Interrupts,
         most_bytes: int = MOST_BYTES,
+        fetchers: int = MOST_FETCHERS,
     ) -> None:
         self._refs = refs
         self._fetch = fetch
@@ -51,12 +53,14 @@ class Stream:
         self._monotonic = monotonic
         self._interrupts = interrupts
         self._wanted: SimpleQueue[PageRef | None] = SimpleQueue()
+        self._counted: dict[int, int] = {}
         self._here: SimpleQueue[tuple[PageRef, Fetched | None, Exception | None]] = SimpleQueue()
         self._next = 0
         self._ahead = 0
         self._ahead_bytes = 0
+        self._largest = 0
         self._closed = False
-        self._threads = min(MOST_FETCHERS, look_ahead, len(refs))
+        self._threads = min(fetchers, look_ahead, len(refs))
 
     def start(self) -> None:
         """Begin to fetch; the first pages may come while models are still being loaded."""
@@ -69,7 +73,9 @@ class Stream:
         for _ in self._refs:
             ref, fetched, error, waited = self._take()
             self._ahead -= 1
-            self._ahead_bytes -= ref.size
+            self._ahead_bytes -= self._counted.pop(ref.number)
+            if fetched is not None:
+                self._largest = max(self._largest, len(fetched.data))
             self._want_more()
             yield Arrived(ref, fetched, error, waited)
 
@@ -94,11 +100,13 @@ class Stream:
     def _want_more(self) -> None:
         while self._next < len(self._refs) and self._ahead < self._look_ahead:
             ref = self._refs[self._next]
-            if self._ahead and self._ahead_bytes + ref.size > self._most_bytes:
+            size = self._largest if ref.size is None else ref.size
+            if self._ahead and self._ahead_bytes + size > self._most_bytes:
                 return
             self._next += 1
             self._ahead += 1
-            self._ahead_bytes += ref.size
+            self._ahead_bytes += size
+            self._counted[ref.number] = size
             self._wanted.put(ref)
 
     def _work(self) -> None:

@@ -13,6 +13,7 @@ from allotment.buckets.keys import VolumeKeys
 from allotment.buckets.once import PatientBucket
 from allotment.running.endings import PermanentFailureError
 from allotment.running.records import PageRecord, mark_of
+from allotment.running.sources.source import PageRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +58,13 @@ def check_remade(record: PageRecord, missing: Missing, outputs: Mapping[str, byt
                 f"page {record.page} has lost its output {name}, and the step makes another one now; "
                 "a step must give the same bytes for the same page",
             )
+
+
+def check_same_source(record: PageRecord, page: PageRef, sha256: str) -> None:
+    """Refuse to make outputs again of something else than the page was made of."""
+    if record.source.sha256 and sha256 != record.source.sha256:
+        raise PermanentFailureError(
+            "source-changed",
+            f"page {record.page} has lost an output, and {page.source} is not what it was made of any more; "
+            "put it back as it was, or give the changed pages to a volume with a new id",
+        )

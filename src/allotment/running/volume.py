@@ -19,6 +19,7 @@ from allotment.running.attempts import read_history
 from allotment.running.endings import DeadlinePassed, Ended, Outcome, PermanentFailureError, Stopped
 from allotment.running.lease import Held, Lease, LeaseLostError, take_lease
 from allotment.running.manifest import read_counts
+from allotment.running.marks import mark_complete
 from allotment.running.resume import read_resume
 from allotment.running.surroundings import Surroundings
 from allotment.running.telling import Teller
@@ -67,6 +68,7 @@ class VolumeRun:
         if not bucket.exists(keys.manifest):
             return None
         counts = read_counts(bucket, keys)
+        mark_complete(bucket, keys, pages=counts["pages"], failed=counts["failed"])
         return self._teller.complete(total=counts["pages"], failed=counts["failed"])
 
     def _lease(self, keys: VolumeKeys) -> Lease | Held:

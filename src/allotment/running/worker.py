@@ -12,11 +12,15 @@ import secrets
 import sys
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from allotment.buckets.bucket import Bucket
 from allotment.buckets.event_log import BucketSink
-from allotment.buckets.opening import open_bucket
+from allotment.buckets.keys import RecipeKeys
+from allotment.buckets.once import FAR_AWAY, Patience, PatientBucket
+from allotment.buckets.opening import is_address, open_bucket
 from allotment.errors import AllotmentError
 from allotment.events.sinks import PipeSink, Sink
 from allotment.running.assignment import Assignment, VolumeSpec
@@ -33,10 +37,13 @@ from allotment.running.endings import (
 )
 from allotment.running.holder import this_process
 from allotment.running.interrupts import SignalInterrupts
+from allotment.running.logs import where
+from allotment.running.masking import MaskingSink
+from allotment.running.prepare.machine import bring, cache_folder
 from allotment.running.renewing import renewed
 from allotment.running.sources.source import open_source
 from allotment.running.steps import StepContext
-from allotment.running.steps.loading import load_steps
+from allotment.running.steps.loading import LabelledStep, load_steps
 from allotment.running.steps_once import StepsOnce
 from allotment.running.surroundings import Surroundings
 from allotment.running.volume import VolumeRun
@@ -85,11 +92,23 @@ def run_pack(around: Surroundings, volumes: Iterable[VolumeSpec]) -> int:
             log.warning("volume %s and those after it are not begun: the deadline has passed", volume.id)
             codes.append(EXIT_FAILED)
             break
+        where.volume = volume.id
         codes.append(VolumeRun(around, volume).run().code)
         around.sink.flush()
         if codes[-1] == EXIT_TERMINATED:
             break
     return max(codes, key=GRAVITY.index)
+
+
+def _load(
+    assignment: Assignment, context: StepContext, bucket: Bucket, interrupts: SignalInterrupts
+) -> tuple[LabelledStep, ...]:
+    """The steps, with what was prepared for them on this machine."""
+    if assignment.prepare is not None:
+        keys = RecipeKeys(assignment.team, assignment.pipeline, assignment.recipe)
+        patient = PatientBucket(bucket, sleep=interrupts.sleep)
+        context = replace(context, cache=bring(patient, keys, cache_folder(os.environ)))
+    return load_steps(assignment.steps, context)
 
 
 def _work(
@@ -102,7 +121,7 @@ def _work(
     root = Path(assignment.root)
     os.chdir(root)
     sys.path.append(str(root))
-    bucket = open_bucket(assignment.bucket, root)
+    bucket = open_bucket(assignment.bucket, root, options=assignment.bucket_options)
     worker, limits = assignment.worker, assignment.limits
     holder = this_process(secrets.token_hex(8))
     context = StepContext(
@@ -117,12 +136,19 @@ def _work(
         sink = PipeSink(worker.events_fd)
     else:
         sink = BucketSink(bucket, assignment.team, assignment.campaign, f"worker-{holder.id}", time.time)
+    sink = MaskingSink(sink)
     with device_memory(os.environ, os.getpid()) as memory:
         around = Surroundings(
             assignment=assignment,
             bucket=bucket,
-            steps=StepsOnce(partial(load_steps, assignment.steps, context), time.monotonic),
-            open_source=partial(open_source, root=root, max_pixels=limits.max_pixels),
+            steps=StepsOnce(partial(_load, assignment, context, bucket, interrupts), time.monotonic),
+            open_source=partial(
+                open_source,
+                root=root,
+                max_pixels=limits.max_pixels,
+                network=assignment.network,
+                bucket_options=assignment.bucket_options,
+            ),
             holder=holder,
             sink=sink,
             clock=time.time,
@@ -130,6 +156,7 @@ def _work(
             interrupts=interrupts,
             keep_renewed=renewed,
             notice=board,
+            patience=FAR_AWAY if is_address(assignment.bucket) else Patience(),
             device_memory=memory,
         )
         try:

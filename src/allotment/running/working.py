@@ -12,20 +12,23 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from io import TextIOBase
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, cast
 
 from allotment.running.assignment import Assignment, VolumeSpec
 from allotment.running.board import Board
 from allotment.running.endings import EXIT_FAILED
 from allotment.running.guardian import MARK
 from allotment.running.limits import set_limits
+from allotment.running.logs import begin_log
+from allotment.running.masking import MaskedStream, hide
 from allotment.running.processes import die_with_parent
 
 
 def begin_process(
     assignment: Assignment,
-    pack: tuple[VolumeSpec, ...],
+    pack: tuple[VolumeSpec, ...] | None,
     board: Board,
     *,
     workdir: str,
@@ -33,7 +36,7 @@ def begin_process(
     mark: str,
     supervisor: int,
 ) -> NoReturn:
-    """Do the work in this freshly forked process, and end it."""
+    """Do the work in this freshly forked process, and end it; without a pack, prepare the recipe."""
 
     def do() -> int:
         os.setpgid(0, 0)
@@ -44,9 +47,18 @@ def begin_process(
         os.close(nothing)
         faulthandler.enable()
         faulthandler.register(signal.SIGUSR1)
-        _log_lines()
+        names = assignment.worker.masked
+        mask = hide(os.environ[name] for name in names if os.environ.get(name))
+        if names:
+            sys.stdout = MaskedStream(cast("TextIOBase", sys.stdout), mask)
+            sys.stderr = MaskedStream(cast("TextIOBase", sys.stderr), mask)
+        begin_log(os.environ, assignment.team, assignment.campaign, mask)
         for complaint in set_limits(assignment.worker):
             logging.getLogger(__name__).warning("%s", complaint)
+        if pack is None:
+            from allotment.running.prepare.worker import prepare
+
+            return prepare(assignment, board, Path(workdir), deadline)
         from allotment.running.worker import work
 
         return work(assignment, pack, board, Path(workdir), deadline)
@@ -69,22 +81,3 @@ def _end_with(do: Callable[[], int], board: Board) -> NoReturn:
             except (OSError, ValueError):
                 continue
         os._exit(code)
-
-
-class _Lines(logging.Formatter):
-    """One line for one message, whatever is in it; a traceback keeps its lines."""
-
-    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name that logging calls
-        """The message with its line breaks shown."""
-        record.message = record.message.replace("\r", "\\r").replace("\n", "\\n")
-        record.levelname = record.levelname.lower()
-        return super().formatMessage(record)
-
-
-def _log_lines() -> None:
-    """Log as plain lines with the time: our own from `info` on, those of libraries from `warning` on."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Lines("%(asctime)s %(levelname)s %(message)s", "%Y-%m-%d %H:%M:%S"))
-    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
-    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
-    logging.getLogger("allotment").setLevel(logging.INFO)

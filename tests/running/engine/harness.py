@@ -50,7 +50,10 @@ class Execution:
 
 @dataclass
 class Repository:
-    """A repository in a folder of its own, with a ledger, a state folder and a mark of its own."""
+    """A repository in a folder of its own, with a ledger, a state folder and a mark of its own.
+
+    ``bucket`` are lines of the platform's file, ``variables`` what its processes have in their environment.
+    """
 
     root: Path
     volumes: int = 3
@@ -59,6 +62,8 @@ class Repository:
     window: str = "4"
     pack: int = 1
     defaults: Mapping[str, object] = field(default_factory=dict)
+    bucket: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def write(self) -> Repository:
         """Lay it out; returns itself."""
@@ -66,7 +71,7 @@ class Repository:
             (self.root / name).mkdir(parents=True, exist_ok=True)
         defaults = {"grace_seconds": 20, **self.defaults}
         lines = "".join(f"  {key}: {value}\n" for key, value in defaults.items())
-        (self.root / "platform.yaml").write_text(f"engine: local\ndefaults:\n{lines}")
+        (self.root / "platform.yaml").write_text(f"engine: local\n{self.bucket}defaults:\n{lines}")
         (self.root / "tallying.py").write_text(STEP)
         settings = f"    settings: {{seconds: {self.seconds}}}\n"
         (self.root / "pipelines" / "tally.yaml").write_text(
@@ -92,6 +97,7 @@ class Repository:
         """What a process of this repository has in its environment."""
         return {
             **os.environ,
+            **self.variables,
             "ALLOT_LEDGER": str(self.root / "ledger"),
             "ALLOT_STATE": str(self.root / "state"),
             MARK: str(self.root),
@@ -122,19 +128,29 @@ class Repository:
                 start_new_session=True,
             )
 
-    def outputs(self) -> dict[str, bytes]:
-        """Every output of every page, by its key below the volume."""
+    def results(self) -> dict[str, bytes]:
+        """Everything in the bucket."""
+        folder = self.root / "results"
         return {
-            str(path.relative_to(self.root / "results")): path.read_bytes()
-            for path in (self.root / "results").rglob("pages/*")
-            if path.name.count(".") > 1 and not path.name.endswith(".refused.json")
+            str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+        }
+
+    def outputs(self) -> dict[str, bytes]:
+        """Every output of every page, by its key."""
+        return {
+            key: data
+            for key, data in self.results().items()
+            if "/pages/" in key
+            and key.rpartition("/")[2].count(".") > 1
+            and not key.endswith(".refused.json")
         }
 
     def manifests(self) -> dict[str, object]:
         """Every manifest without what was measured."""
         return {
-            str(path.relative_to(self.root / "results")): without_measured(json.loads(path.read_text()))
-            for path in (self.root / "results").rglob("manifest.json")
+            key: without_measured(json.loads(data))
+            for key, data in self.results().items()
+            if key.endswith("/manifest.json")
         }
 
     def executions(self) -> list[Execution]:

@@ -29,9 +29,9 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     return repository
 
 
-def killed_and_restarted(root: Path, undisturbed: Repository, seed: int) -> None:
+def killed_and_restarted(repository: Repository, undisturbed: Repository, seed: int) -> None:
     rng = random.Random(seed)
-    repository = Repository(root, volumes=VOLUMES, pages=PAGES).write()
+    repository.write()
     ended_workers = 0
     pauses: Iterator[float] = waits(rng)
     disturbed = 0
@@ -53,7 +53,9 @@ def killed_and_restarted(root: Path, undisturbed: Repository, seed: int) -> None
         code = engine.wait(timeout=120)
         assert eventually(lambda: not repository.processes()), repository.processes()
         assert eventually(lambda: not repository.taken()), repository.taken()
-        assert code in {0, 130, -signal.SIGKILL, -signal.SIGTERM}, (root / "output.log").read_text()
+        assert code in {0, 130, -signal.SIGKILL, -signal.SIGTERM}, (
+            repository.root / "output.log"
+        ).read_text()
     assert disturbed > 0
     outputs, expected = repository.outputs(), undisturbed.outputs()
     assert sorted(outputs) == sorted(expected)
@@ -66,7 +68,7 @@ def killed_and_restarted(root: Path, undisturbed: Repository, seed: int) -> None
 def test_a_campaign_that_is_killed_at_random_instants(
     tmp_path: Path, undisturbed: Repository, seed: int
 ) -> None:
-    killed_and_restarted(tmp_path, undisturbed, seed)
+    killed_and_restarted(Repository(tmp_path, volumes=VOLUMES, pages=PAGES), undisturbed, seed)
 
 
 @pytest.mark.soak
@@ -74,4 +76,4 @@ def test_a_campaign_that_is_killed_at_random_instants(
 def test_a_hundred_campaigns_that_are_killed_at_random_instants(
     tmp_path: Path, undisturbed: Repository, seed: int
 ) -> None:
-    killed_and_restarted(tmp_path, undisturbed, seed)
+    killed_and_restarted(Repository(tmp_path, volumes=VOLUMES, pages=PAGES), undisturbed, seed)

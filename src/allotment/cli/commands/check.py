@@ -2,59 +2,56 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from allotment.cli.rules import RULES
-from allotment.cli.shared import finding_line, output_option, repository_identity, world_options
-from allotment.cli.words import counted
+from allotment.cli.forms.checked import Checked, as_json, as_text
+from allotment.cli.forms.github import as_github
+from allotment.cli.forms.sarif import as_sarif
+from allotment.cli.shared import output_option, repository_identity, world_options, write_out
 from allotment.cli.world import ChosenWorld, chosen_world, which_world
 from allotment.errors import (
     EXIT_FINE,
     EXIT_REFUSED,
-    Finding,
     Severity,
     UsageError,
-    WorldError,
     sorted_findings,
 )
 from allotment.needs import need_findings
+from allotment.platform.converter_file import CONVERTER_FILE
 from allotment.platform.file import scan_platform
 from allotment.platform.find import FILE_NAME, FoundPlatform, look_for_platform
 from allotment.repository import Loaded, load_repository
+from allotment.repository.changes import compared
+from allotment.repository.foreign import foreign_findings
+from allotment.repository.model import HasNeed
+from allotment.repository.rendered import read_rendered
 from allotment.repository.select import is_repository, selected_files
 from allotment.running.steps.checking import settings_findings
 
-FORMAT_VERSION = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """What was looked at, and what was found."""
-
-    findings: tuple[Finding, ...]
-    pipelines: int
-    campaigns: int
-    volumes: int
-    files: int
-    origin: str
-
-    def count(self, severity: Severity) -> int:
-        """How many findings are of this severity."""
-        return sum(finding.severity is severity for finding in self.findings)
+FORMS: Mapping[str, Callable[[Checked], str]] = {
+    "text": as_text,
+    "json": as_json,
+    "github": lambda checked: as_github(checked, Path()),
+    "sarif": lambda checked: as_sarif(checked, Path()),
+}
 
 
 @click.command(short_help="Check pipelines, campaigns and the platform's file, offline.")
 @click.argument("names", nargs=-1, metavar="[NAME|FILE]...")
 @world_options
 @which_world
-@output_option("text", "json")
+@click.option(
+    "--base",
+    metavar="REF",
+    default=None,
+    help="The commit or branch to compare with (default: where this branch left the main branch).",
+)
+@output_option(*FORMS)
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write to this file instead.")
 @click.option("--strict", is_flag=True, help="Exit 1 for warnings too.")
 def command(
@@ -64,6 +61,7 @@ def command(
     team: str | None,
     devices: tuple[Path, ...],
     describe: str | None,
+    base: str | None,
     form: str,
     out: Path | None,
     *,
@@ -75,11 +73,14 @@ def command(
     nothing is fetched, and no step is imported. With --devices or --describe a need that nothing in that
     world can meet is an error, with the nearest device and the value that would fit.
 
+    Used campaigns and pipelines are compared with an earlier commit: volumes are only ever added at the end,
+    and a pipeline that campaigns use keeps its image and steps. Without git a note says that this was left.
+
     Exits 0 when nothing is wrong (warnings are allowed, unless --strict), and 1 otherwise.
     """
     world = chosen_world(devices, describe) if devices or describe is not None else None
-    checked = check(repository, names, platform=platform, team=team, world=world)
-    _write({"text": _as_text, "json": _as_json}[form](checked), out)
+    checked = check(repository, names, platform=platform, team=team, world=world, base=base)
+    write_out(FORMS[form](checked), out)
     failed = checked.count(Severity.ERROR) or (strict and checked.count(Severity.WARNING))
     return EXIT_REFUSED if failed else EXIT_FINE
 
@@ -91,12 +92,13 @@ def check(
     platform: Path | None,
     team: str | None,
     world: ChosenWorld | None = None,
+    base: str | None = None,
 ) -> Checked:
-    """Look at the files that the names mean, or at all of them, and hold their needs against a world."""
+    """Look at the files that the names mean, or at all of them, and compare them with what was before."""
     only = selected_files(root, names) if names else None
     if only is None and not is_repository(root):
         raise UsageError(
-            "this folder is no repository: it has neither `pipelines/` nor `campaigns/`",
+            "this folder is no repository: it has no `pipelines/`, `campaigns/`, `fleets/` or `gangs/`",
             where=str(root.resolve()),
             remedy="go to one, name one with -C, or write one with `allot init DIR`",
         )
@@ -108,93 +110,52 @@ def check(
     loaded = load_repository(
         root, found.platform, only=None if only is None else [path for path in only if path != own]
     )
-    return _checked(loaded, found, own if own_asked and found.origin != str(own) else None, world)
+    rendered = read_rendered(root)
+    before = compared(
+        loaded.repository, found.platform, rendered, base=base, whole=only is None, environ=os.environ
+    )
+    if found.converter is not None:
+        settings = {found.converter.namespace: found.converter.position("namespace")}
+        namespaces = {**rendered.namespaces, **settings}
+        before += foreign_findings(namespaces, found.platform, repository_identity(root), team)
+    checked = _checked(loaded, found, own if own_asked and found.origin != str(own) else None, world)
+    findings = sorted_findings({*checked.findings, *before})
+    about_all = [finding for finding in findings if finding.position.file == str(root)]
+    return replace(checked, findings=(*(each for each in findings if each not in about_all), *about_all))
 
 
 def _checked(loaded: Loaded, found: FoundPlatform, own: Path | None, world: ChosenWorld | None) -> Checked:
     """Everything found, in one: files, their needs, the platform that holds, and the repository's own."""
-    pipelines, campaigns = loaded.repository.pipelines, loaded.repository.campaigns
+    repository = loaded.repository
+    pipelines, campaigns = repository.pipelines, repository.campaigns
     findings = {*loaded.findings, *found.findings}
     for pipeline in pipelines.values():
-        findings.update(need_findings(pipeline, found.platform.cards))
         findings.update(settings_findings(pipeline))
+    needing: list[HasNeed] = [*pipelines.values(), *repository.fleets.values(), *repository.gangs.values()]
+    for one in needing:
+        findings.update(need_findings(one, found.platform.cards))
         if world is not None:
             from allotment.needs.fit_findings import fit_findings
 
             findings.update(
-                fit_findings(pipeline, world.without_errors(), found.platform.cards, where=f"in {world.name}")
+                fit_findings(one, world.without_errors(), found.platform.cards, where=f"in {world.name}")
             )
     if own is not None:
         findings.update(scan_platform(own, str(own))[1])
-    platform_files = (own is not None) + Path(found.origin).is_file()
+    settings = found.converter is not None and Path(found.origin).name != CONVERTER_FILE
+    platform_files = (own is not None) + Path(found.origin).is_file() + settings
     return Checked(
         findings=sorted_findings(findings),
         pipelines=len(pipelines),
         campaigns=len(campaigns),
         volumes=sum(len(campaign.volumes) for campaign in campaigns.values()),
-        files=len(pipelines) + len(campaigns) + len(loaded.repository.broken) + platform_files,
+        fleets=len(repository.fleets),
+        gangs=len(repository.gangs),
+        files=len(pipelines)
+        + len(campaigns)
+        + len(repository.fleets)
+        + len(repository.gangs)
+        + len(repository.broken)
+        + platform_files,
         origin=found.origin,
     )
-
-
-def _as_text(checked: Checked) -> str:
-    """A line for each finding, and one that counts them."""
-    lines = [finding_line(finding) for finding in checked.findings]
-    return "\n".join([*lines, _closing_line(checked)])
-
-
-def _closing_line(checked: Checked) -> str:
-    read = (
-        f"{counted(checked.pipelines, 'pipeline')} and {counted(checked.campaigns, 'campaign')} are right "
-        f"({counted(checked.volumes, 'volume')})"
-    )
-    if not checked.findings:
-        return f"nothing wrong in {counted(checked.files, 'file')}: {read}"
-    by_severity = Counter(finding.severity for finding in checked.findings)
-    counts = ", ".join(
-        counted(by_severity[severity], severity) for severity in Severity if by_severity[severity]
-    )
-    return f"{counts} in {counted(checked.files, 'file')}; {read}"
-
-
-def _as_json(checked: Checked) -> str:
-    """The findings as data, with the meaning of every rule that they name."""
-    named = sorted({finding.rule for finding in checked.findings})
-    summary = {f"{severity}s": checked.count(severity) for severity in Severity}
-    value = {
-        "format_version": FORMAT_VERSION,
-        "platform": checked.origin,
-        "summary": {
-            **summary,
-            "files": checked.files,
-            "pipelines": checked.pipelines,
-            "campaigns": checked.campaigns,
-            "volumes": checked.volumes,
-        },
-        "findings": [_finding_as_data(finding) for finding in checked.findings],
-        "rules": {rule: RULES[rule] for rule in named},
-    }
-    return json.dumps(value, indent=2)
-
-
-def _finding_as_data(finding: Finding) -> dict[str, str | int]:
-    return {
-        "file": finding.position.file,
-        "line": finding.position.line,
-        "column": finding.position.column,
-        "severity": str(finding.severity),
-        "rule": finding.rule,
-        "message": finding.message,
-        "hint": finding.hint,
-    }
-
-
-def _write(text: str, out: Path | None) -> None:
-    """The text to the terminal, with its colours where it has any, or without them to a file."""
-    if out is None:
-        click.echo(text)
-        return
-    try:
-        out.write_text(click.unstyle(text) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise WorldError(f"the file cannot be written: {error.strerror}", where=str(out)) from None

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from allotment.buckets.keys import RecipeKeys
-from allotment.buckets.opening import bucket_folder
+from allotment.buckets.opening import bucket_place
 from allotment.cli.opened import Opened, open_repository
 from allotment.cli.shared import safe, world_options
 from allotment.errors import AllotmentError, UsageError, did_you_mean
@@ -27,27 +27,32 @@ FOLLOW_SECONDS = 0.3
 @click.option(
     "--campaign", default=None, metavar="NAME", help="Which campaign, when several have the volume."
 )
+@click.option("--rank", type=int, default=0, metavar="N", help="Which process of a fleet or gang.")
 @click.option("--attempt", type=int, default=None, metavar="N", help="Which attempt (default: the latest).")
 @click.option("-f", "--follow", is_flag=True, help="Go on showing what is written, until Ctrl-C.")
 @world_options
 def command(
     volume: str,
     campaign: str | None,
+    rank: int,
     attempt: int | None,
     follow: bool,
     repository: Path,
     platform: Path | None,
     team: str | None,
 ) -> int:
-    """Show what the worker of a volume wrote in its latest attempt, on this machine.
+    """Show what the worker of a volume wrote in its latest attempt, on this machine; or, by name, a
+    process of a fleet or a gang.
 
     A worker that takes several volumes has one log for all of them.
     """
     opened, names = open_repository(
-        repository, platform=platform, team=team, campaigns=[campaign] if campaign else []
+        repository, platform=platform, team=team, campaigns=[campaign] if campaign else [], programs=True
     )
-    work = _work_of(opened, names, volume)
-    path = _log(opened, work, volume, attempt)
+    if volume in {*opened.repository.fleets, *opened.repository.gangs}:
+        path = _log_of_program(opened, volume, rank)
+    else:
+        path = _log(opened, _work_of(opened, names, volume), volume, attempt)
     click.echo(f"{path}", err=True)
     for line in _lines(path, follow=follow):
         sys.stdout.write(safe(line, keep="\n\t"))
@@ -56,7 +61,7 @@ def command(
 
 
 def _work_of(opened: Opened, names: tuple[str, ...], volume: str) -> Work:
-    campaigns = [opened.repository.campaigns[name] for name in names]
+    campaigns = [opened.repository.campaigns[name] for name in names if name in opened.repository.campaigns]
     having = [campaign.name for campaign in campaigns if any(item.id == volume for item in campaign.volumes)]
     if len(having) == 1:
         return opened.work(having[0])
@@ -97,10 +102,20 @@ def _log(opened: Opened, work: Work, volume: str, number: int | None) -> Path:
 
 def _newest_log(opened: Opened, work: Work, volume: str) -> Path | None:
     place = next(place for place, item in enumerate(work.volumes) if item.id == volume)
-    bucket = str(bucket_folder(opened.platform.bucket, opened.base))
+    bucket = bucket_place(opened.platform.bucket, opened.base)
     return newest_log(
         state_folder(os.environ), bucket, work.team, f"{work.campaign}-{place // work.pack}.log"
     )
+
+
+def _log_of_program(opened: Opened, name: str, rank: int) -> Path:
+    bucket = bucket_place(opened.platform.bucket, opened.base)
+    path = newest_log(state_folder(os.environ), bucket, opened.team.name, f"{name}-{rank}.log")
+    if path is None:
+        raise AllotmentError(
+            f"no process {rank} of `{name}` was started on this machine", remedy="allot run starts it"
+        )
+    return path
 
 
 def _lines(path: Path, *, follow: bool) -> Iterator[str]:

@@ -13,7 +13,7 @@ import click
 
 from allotment.buckets.bucket import Bucket
 from allotment.buckets.keys import RecipeKeys
-from allotment.buckets.opening import bucket_folder
+from allotment.buckets.opening import bucket_place
 from allotment.cli.opened import open_repository
 from allotment.cli.shared import called, output_option, safe, world_options
 from allotment.cli.words import counted
@@ -22,6 +22,7 @@ from allotment.events.model import VolumeState
 from allotment.running.engine.completed import Completed, completed_volume
 from allotment.running.engine.overview import overview
 from allotment.running.engine.work import Work
+from allotment.running.legacy import LEGACY, legacy_folder
 
 FORMAT_VERSION = 1
 TEXT = ".txt"
@@ -31,13 +32,17 @@ MOST_FAULTS_SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class VolumeResults:
-    """What there is of one volume: its state, where its pages' outputs lie, and their keys, sorted."""
+    """What there is of one volume: its state, where its pages' outputs lie, and their keys, sorted.
+
+    ``is_legacy`` tells that an earlier platform made them, in a layout of its own.
+    """
 
     volume: str
     state: VolumeState
     pages_done: int
     place: str
     keys: tuple[str, ...]
+    is_legacy: bool = False
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -70,8 +75,8 @@ def command(
             f"campaign `{name}` has no volume `{unknown[0]}`",
             remedy=did_you_mean(unknown[0], sorted(known)[:10_000]),
         )
-    folder = bucket_folder(opened.platform.bucket, opened.base)
-    found = _results(bucket, work, folder, set(volumes) or known)
+    place = bucket_place(opened.platform.bucket, opened.base)
+    found = _results(bucket, work, place, set(volumes) or known)
     if text:
         return _print_text(bucket, found)
     if form == "json":
@@ -81,6 +86,11 @@ def command(
     begun, kinds = 0, set()
     for results in found:
         begun += 1
+        if results.is_legacy:
+            click.echo(
+                f"  {results.volume} {results.state}: results of an earlier platform in {results.place}"
+            )
+            continue
         kinds |= set(results.kinds)
         _print_volume(results, completed_volume(bucket, work, results.volume))
     if begun == 0:
@@ -106,24 +116,28 @@ def _print_volume(results: VolumeResults, completed: Completed) -> None:
         click.echo(f"    {safe(completed.change)}")
 
 
-def _results(bucket: Bucket, work: Work, folder: Path, wanted: set[str]) -> Iterator[VolumeResults]:
+def _results(bucket: Bucket, work: Work, place: str, wanted: set[str]) -> Iterator[VolumeResults]:
     keys = RecipeKeys(work.team, work.pipeline, work.recipe)
     view = overview(bucket, work, time.time(), engine_lives=True)
     for volume in view.volumes.values():
         if volume.id not in wanted:
             continue
+        if volume.reason == LEGACY:
+            folder = legacy_folder(work.namespace or work.team, work.pipeline, volume.id)
+            yield VolumeResults(volume.id, volume.state, 0, _shown(f"{place}/{folder}"), (), is_legacy=True)
+            continue
         pages = keys.volume(volume.id).pages
         found = tuple(sorted(entry.key for entry in bucket.list(pages)))
         records = sum(key.rpartition("/")[2].count(".") == 1 for key in found)
-        yield VolumeResults(volume.id, volume.state, records, _shown(folder / pages), found)
+        yield VolumeResults(volume.id, volume.state, records, _shown(f"{place}/{pages}"), found)
 
 
-def _shown(path: Path) -> str:
-    """The folder as it is short to type from here."""
+def _shown(place: str) -> str:
+    """The folder as it is short to type from here, or the address."""
     try:
-        return f"{path.relative_to(Path.cwd())}/"
+        return f"{Path(place).relative_to(Path.cwd())}/"
     except ValueError:
-        return f"{path}/"
+        return place
 
 
 def _print_text(bucket: Bucket, found: Iterator[VolumeResults]) -> int:
@@ -153,6 +167,7 @@ def _as_json(found: list[VolumeResults], work: Work) -> dict[str, object]:
     volumes = [
         {
             "volume": results.volume,
+            "results": LEGACY if results.is_legacy else "own",
             "state": str(results.state),
             "pages_done": results.pages_done,
             "place": results.place,

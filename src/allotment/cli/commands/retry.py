@@ -15,7 +15,8 @@ from allotment.cli.shared import world_options
 from allotment.cli.words import counted
 from allotment.errors import UsageError, did_you_mean
 from allotment.running.attempts import mark_retry
-from allotment.running.engine.standing import Standing, volume_standing
+from allotment.running.engine.looking import MarkedLook
+from allotment.running.engine.standing import Standing
 
 
 @click.command(name="retry")
@@ -36,16 +37,17 @@ def command(
         raise UsageError(
             f"campaign `{name}` has no volume `{unknown[0]}`", remedy=did_you_mean(unknown[0], ids[:10_000])
         )
-    bucket = open_bucket(opened.platform.bucket, opened.base)
+    bucket = open_bucket(opened.platform.bucket, opened.base, options=opened.platform.bucket_options)
     keys = RecipeKeys(work.team, work.pipeline, work.recipe)
     now = time.time()
+    look, begun = MarkedLook(bucket, lambda: now), set(bucket.list_folders(keys.prefix))
     retried = 0
     for volume in volumes or ids:
-        if volume_standing(bucket, work, volume, now).standing is not Standing.FAILED:
+        if volume not in begun or look(work, volume).standing is not Standing.FAILED:
             if volumes:
                 click.echo(f"{volume} has not failed; left alone")
             continue
-        mark_retry(bucket, keys.volume(volume), by=getpass.getuser(), now=now)
+        mark_retry(bucket, keys.volume(volume), by=getpass.getuser(), now=now, sleep=time.sleep)
         retried += 1
     click.echo(
         f"{counted(retried, 'volume')} will be tried again: allot run {name}"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +14,7 @@ from pathlib import Path
 import click
 
 from allotment.cli.display import Display, Text
+from allotment.cli.json_lines import JsonEvents
 from allotment.cli.opened import Opened, open_repository, show_warnings
 from allotment.cli.shared import called, safe, world_options
 from allotment.cli.watching import LivePicture, PlainLines
@@ -31,13 +34,21 @@ from allotment.errors import (
 from allotment.events.model import CampaignView
 from allotment.needs.fit_findings import fit_findings
 from allotment.platform.find import find_platform
+from allotment.platform.model import Card
 from allotment.repository import load_repository
+from allotment.repository.model import Fleet, Gang, Pipeline
 from allotment.running.engine.campaign_run import CampaignRun, Halt
 from allotment.running.engine.endings import never_began
+from allotment.running.engine.gang_run import GangRun
+from allotment.running.engine.metrics import MetricsFile
 from allotment.running.engine.pretend import pretended_ledger, pretended_world
+from allotment.running.engine.program import programs_for
+from allotment.running.engine.programs import ProgramRun
 from allotment.running.engine.requests import Settings
-from allotment.running.engine.session import Session, run_works
+from allotment.running.engine.session import Ran, Session, run_works
 from allotment.running.engine.work import works_for
+from allotment.running.logs import log_to, wants_json
+from allotment.running.secrets import Secrets, read_secrets, secrets_folder
 
 MOST_FAILURES_SHOWN = 20
 HEADLINES = {
@@ -47,16 +58,24 @@ HEADLINES = {
     Halt.SUSPENDED: "suspended",
     Halt.NEVER_FITS: "cannot run on this machine",
     Halt.INTERRUPTED: "interrupted",
+    Halt.NOT_PREPARED: "could not be prepared",
 }
 
 
 @click.command(name="run")
-@click.argument("campaigns", nargs=-1, metavar="CAMPAIGN...")
+@click.argument("campaigns", nargs=-1, metavar="NAME...")
 @click.option("--plain", is_flag=True, help="Plain lines, on a terminal too.")
 @click.option(
     "--pretend",
     is_flag=True,
     help="Give workers the devices of --devices or --describe, in name only; the steps run here.",
+)
+@click.option(
+    "--metrics",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=None,
+    metavar="FILE",
+    help="Keep numbers for Prometheus in a file, replaced every few seconds.",
 )
 @world_options
 @which_world
@@ -64,47 +83,61 @@ def command(
     campaigns: tuple[str, ...],
     plain: bool,
     pretend: bool,
+    metrics: Path | None,
     repository: Path,
     platform: Path | None,
     team: str | None,
     devices: tuple[Path, ...],
     describe: str | None,
 ) -> int:
-    """Run campaigns on this machine, until each is finished.
+    """Run campaigns on this machine, until each is finished; and fleets and gangs beside them.
 
-    A CAMPAIGN is a name or its file. It starts with the devices that are free and grows to its window.
-    What is in the bucket already is not done again: stop it, kill it, and run it once more. Ctrl-C ends
-    after the pages in flight, a second one at once.
+    A NAME is that of a campaign, a fleet or a gang, or its file. A campaign starts with the devices that
+    are free and grows to its window. What is in the bucket already is not done again: stop it, kill it,
+    and run it once more. A fleet is kept up until it is stopped. Ctrl-C ends after the pages in flight, a
+    second one at once.
     """
     if not campaigns:
         raise UsageError(
             "no campaign is named", remedy="name some, or all of them: allot run campaigns/*.yaml"
         )
-    opened, names = open_repository(repository, platform=platform, team=team, campaigns=campaigns)
+    opened, names = open_repository(
+        repository, platform=platform, team=team, campaigns=campaigns, programs=True
+    )
     show_warnings(finding for finding in opened.findings if finding.severity is Severity.WARNING)
     if opened.platform.engine != "local":
         raise UsageError(
             f"the platform's engine is `{opened.platform.engine}`, and `run` is for this machine",
             remedy="name a platform's file that says `engine: local` with --platform",
         )
-    works = works_for(opened.repository, opened.platform, opened.team, names)
+    found, kinds = opened.repository, opened.platform.cards
+    ours = [name for name in names if name not in found.fleets and name not in found.gangs]
+    works = works_for(found, opened.platform, opened.team, ours)
+    programs = programs_for(found, opened.platform, opened.team, [each for each in names if each not in ours])
+    files = _files(opened, names)
+    secrets = _secrets(files)
     chosen = _world(devices, describe, pretend=pretend)
-    _refuse_what_never_fits(opened, names, chosen)
+    _refuse_what_never_fits(files, chosen, kinds)
     session = Session(
         bucket=opened.platform.bucket,
+        bucket_options=opened.platform.bucket_options,
         base=opened.base,
         world=chosen.world,
         ledger=Ledger(pretended_ledger(chosen.world, os.environ)) if pretend else Ledger(),
         environment=dict(os.environ),
         reread=_rereader(opened, platform),
         pretend=pretend,
+        secrets=secrets,
     )
     with _display(plain=plain) as display:
-        runs = run_works(works, session, display)
+        looking_on = display if metrics is None else MetricsFile(metrics, display, time.monotonic)
+        ran = run_works(works, session, looking_on, programs)
     with suppress(OSError):  # the work is done, whether somebody still reads of it or not
-        for run in runs:
+        for run in ran.campaigns:
             _summarize(run, opened.root)
-    return _exit_code(runs)
+        for program in ran.programs:
+            _summarize_program(program)
+    return _exit_code(ran)
 
 
 def _world(devices: tuple[Path, ...], describe: str | None, *, pretend: bool) -> ChosenWorld:
@@ -122,27 +155,41 @@ def _world(devices: tuple[Path, ...], describe: str | None, *, pretend: bool) ->
     return chosen
 
 
-def _refuse_what_never_fits(opened: Opened, names: tuple[str, ...], chosen: ChosenWorld) -> None:
+def _files(opened: Opened, names: tuple[str, ...]) -> list[Pipeline | Fleet | Gang]:
+    """The files that say what is to be run: pipelines of the campaigns, fleets, gangs, each once."""
+    found = opened.repository
+    pipelines = sorted({found.campaigns[name].pipeline for name in names if name in found.campaigns})
+    programs = [found.fleets.get(name) or found.gangs.get(name) for name in names]
+    return [*(found.pipelines[each] for each in pipelines), *(each for each in programs if each is not None)]
+
+
+def _secrets(files: list[Pipeline | Fleet | Gang]) -> Secrets:
+    """The secrets that the files name; raises FindingsError when one of them cannot be had."""
+    secrets, findings = read_secrets(files, secrets_folder(os.environ))
+    if findings:
+        raise FindingsError(findings)
+    return secrets
+
+
+def _refuse_what_never_fits(
+    files: list[Pipeline | Fleet | Gang], chosen: ChosenWorld, kinds: Mapping[str, Card]
+) -> None:
     """Raise FindingsError for needs that nothing here can meet, with the nearest device."""
     where = "on this machine" if chosen.is_here else f"in {chosen.name}"
-    pipelines = {opened.repository.campaigns[name].pipeline for name in names}
     findings = [
         finding
-        for pipeline in sorted(pipelines)
-        for finding in fit_findings(
-            opened.repository.pipelines[pipeline],
-            chosen.world,
-            opened.platform.cards,
-            where=where,
-            on_cluster=False,
-        )
+        for file in files
+        for finding in fit_findings(file, chosen.world, kinds, where=where, on_cluster=False)
     ]
     if findings:
         raise FindingsError(findings)
 
 
 def _display(*, plain: bool) -> Display:
+    log_to(sys.stderr, os.environ, ours=logging.WARNING)
     output = Text(os.dup(sys.stdout.fileno()))
+    if wants_json(os.environ):
+        return Display(JsonEvents(output))
     if plain or not output.isatty() or os.environ.get("TERM") == "dumb":
         return Display(PlainLines(output))
     return Display(LivePicture(output))
@@ -205,13 +252,32 @@ def _counts(run: CampaignRun, view: CampaignView) -> Iterator[str]:
         yield f"{counted(view.pages_failed, 'page')} could not be read"
 
 
-def _exit_code(runs: tuple[CampaignRun, ...]) -> int:
+def _summarize_program(run: ProgramRun) -> None:
+    """How a fleet or a gang ended."""
+    complete = isinstance(run, GangRun) and run.complete
+    headline, colour = ("failed", "red") if run.failed else ("ended", "yellow")
+    if complete:
+        headline, colour = "finished", "green"
+    restarts = f", {counted(run.restarts, 'restart')}" if run.restarts else ""
+    click.echo(
+        f"{click.style(run.program.name, bold=True)} {click.style(headline, fg=colour)}: "
+        f"{run.program.kind} of at most {run.program.most}{restarts}"
+    )
+    message = run.failure if isinstance(run, GangRun) and run.failure else run.halted
+    if message:
+        click.echo(f"  {safe(message)}")
+
+
+def _exit_code(ran: Ran) -> int:
+    runs = ran.campaigns
     if any(run.halt is Halt.INTERRUPTED for run in runs):
         return EXIT_INTERRUPTED
     if any(never_began(run) for run in runs):
         return EXIT_WORLD
-    if any(run.failures or run.halt in {Halt.ALIKE, Halt.NEVER_FITS} for run in runs):
+    if any(run.failures or run.halt in {Halt.ALIKE, Halt.NEVER_FITS, Halt.NOT_PREPARED} for run in runs):
         return EXIT_REFUSED
-    if any(run.halt is Halt.ASKED for run in runs):
+    if any(program.failed for program in ran.programs):
+        return EXIT_REFUSED
+    if any(run.halt is Halt.ASKED for run in runs) or any(each.halted for each in ran.programs):
         return EXIT_INTERRUPTED
     return EXIT_FINE

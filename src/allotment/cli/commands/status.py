@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from allotment.buckets.opening import bucket_folder
+from allotment.buckets.event_log import read_events
+from allotment.buckets.opening import bucket_place
 from allotment.cli.opened import Opened, open_repository
 from allotment.cli.shared import output_option, safe, world_options
 from allotment.cli.watching import progress
 from allotment.cli.words import counted, device_words, span
 from allotment.events.model import CampaignState, CampaignView, VolumeState, VolumeView
+from allotment.events.programs import ProgramState, ProgramView, fold_program
 from allotment.running.engine.control import living_engines, state_folder
 from allotment.running.engine.overview import overview
 
@@ -30,6 +32,13 @@ COLOURS = {
     CampaignState.STOPPED: "yellow",
     CampaignState.SUSPENDED: "yellow",
 }
+PROGRAM_COLOURS = {
+    ProgramState.COMPLETE: "green",
+    ProgramState.RUNNING: "cyan",
+    ProgramState.FAILED: "red",
+    ProgramState.STOPPED: "yellow",
+}
+INTERRUPTED = "its engine ended before it did; `allot run` starts it anew"
 WORTH_SHOWING = (
     VolumeState.RUNNING,
     VolumeState.FAILED,
@@ -58,26 +67,64 @@ def command(
 
     What is done is read from the bucket, so it is right after a crash too.
     """
-    opened, names = open_repository(repository, platform=platform, team=team, campaigns=campaigns)
+    opened, names = open_repository(
+        repository, platform=platform, team=team, campaigns=campaigns, programs=True
+    )
     while True:
         now = time.time()
-        views = list(_views(opened, names, now))
+        views = list(_views(opened, [name for name in names if name in opened.repository.campaigns], now))
+        programs = list(_programs(opened, names))
         if form == "json":
-            click.echo(json.dumps(_as_json(views, now), ensure_ascii=False, indent=None if watch else 2))
+            answer = {**_as_json(views, now), "programs": [asdict(view) for view in programs]}
+            click.echo(json.dumps(answer, ensure_ascii=False, indent=None if watch else 2))
         else:
             if watch:
                 click.clear()
             for view in views:
                 for line in _lines(view, now, all_volumes=all_volumes):
                     click.echo(line)
+            for program in programs:
+                for line in _program_lines(program):
+                    click.echo(line)
         if not watch:
             return 0
         time.sleep(WATCH_SECONDS)
 
 
-def _views(opened: Opened, names: tuple[str, ...], now: float) -> Iterator[CampaignView]:
+def _programs(opened: Opened, names: Iterable[str]) -> Iterator[ProgramView]:
+    """Fleets and gangs; one whose engine has died is not running, whatever its events say last."""
+    bucket, found = opened.bucket(), opened.repository
+    folder = bucket_place(opened.platform.bucket, opened.base)
+    running = {
+        campaign
+        for engine in living_engines(state_folder(os.environ))
+        if (engine.bucket, engine.team) == (folder, opened.team.name)
+        for campaign in engine.campaigns
+    }
+    for name in names:
+        if name in found.campaigns:
+            continue
+        kind = "fleet" if name in found.fleets else "gang"
+        view = fold_program(read_events(bucket, opened.team.name, name), name, kind)
+        if view.state is ProgramState.RUNNING and name not in running:
+            view = replace(view, state=ProgramState.STOPPED, up={}, message=INTERRUPTED)
+        yield view
+
+
+def _program_lines(view: ProgramView) -> Iterator[str]:
+    state = click.style(str(view.state), fg=PROGRAM_COLOURS.get(view.state))
+    numbers = f": {len(view.up)} of {view.most} up" if view.state is ProgramState.RUNNING else ""
+    restarts = f", {counted(view.restarts, 'restart')}" if view.restarts else ""
+    yield f"{click.style(view.name, bold=True)} {state}{numbers}{restarts}"
+    if view.message and view.state is not ProgramState.COMPLETE:
+        yield f"  {safe(view.message)}"
+    for rank, devices in sorted(view.up.items()):
+        yield f"  {rank} on {', '.join(map(device_words, devices)) or 'no device'}"
+
+
+def _views(opened: Opened, names: Iterable[str], now: float) -> Iterator[CampaignView]:
     bucket = opened.bucket()
-    folder = str(bucket_folder(opened.platform.bucket, opened.base))
+    folder = bucket_place(opened.platform.bucket, opened.base)
     engines = [engine for engine in living_engines(state_folder(os.environ)) if engine.bucket == folder]
     for name in names:
         lives = any(name in engine.campaigns and engine.team == opened.team.name for engine in engines)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from allotment.buckets.opening import bucket_folder
+from allotment.buckets.opening import bucket_place
 from allotment.cli.opened import open_repository
 from allotment.cli.shared import world_options
 from allotment.cli.words import counted
@@ -32,14 +32,16 @@ PATIENCE_SECONDS = 15.0
 def command(
     campaigns: tuple[str, ...], no_wait: bool, repository: Path, platform: Path | None, team: str | None
 ) -> int:
-    """End campaigns that run on this machine, after the pages in flight; without names, all of this
-    repository.
+    """End campaigns that run on this machine, after the pages in flight, and fleets and gangs; without
+    names, all of this repository.
 
     They stay ended until the next `allot run`, which goes on where they were.
     """
-    opened, names = open_repository(repository, platform=platform, team=team, campaigns=campaigns)
+    opened, names = open_repository(
+        repository, platform=platform, team=team, campaigns=campaigns, programs=True
+    )
     state = state_folder(os.environ)
-    bucket = str(bucket_folder(opened.platform.bucket, opened.base))
+    bucket = bucket_place(opened.platform.bucket, opened.base)
 
     def running() -> list[tuple[EngineDescription, list[str]]]:
         found = []

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 
+from allotment.buckets.opening import NO_OPTIONS, Options
 from allotment.devices.claims import Allocation
 from allotment.devices.slices import DeviceId
 from allotment.devices.world import World
 from allotment.running.assignment import Assignment, StepSpec, VolumeSpec, WorkerSpec
-from allotment.running.engine.work import Work, folder_of
+from allotment.running.engine.volume_sources import source_of
+from allotment.running.engine.work import Work
 
 PROCESSOR_ATTRIBUTE = "cpuID"
 
@@ -31,6 +33,7 @@ def assignment_for(
     processors: Mapping[DeviceId, int],
     *,
     bucket: str,
+    bucket_options: Options = NO_OPTIONS,
     log: str,
 ) -> Assignment:
     """What a worker is told that runs these volumes of one index in turn.
@@ -38,8 +41,9 @@ def assignment_for(
     A worker on processors is bound to them and uses as many threads; one on cards uses the cores that its
     pipeline asks for and is bound to none.
     """
-    folders = {volume.id: folder_of(volume) for volume in work.index_volumes(index)}
+    sources = {volume.id: source_of(volume) for volume in work.index_volumes(index)}
     cpus = tuple(sorted(processors[device] for device in allocation.ids if device in processors))
+    prepare = work.prepare
     return Assignment(
         team=work.team,
         campaign=work.campaign,
@@ -47,10 +51,13 @@ def assignment_for(
         recipe=work.recipe,
         image=work.image,
         steps=tuple(StepSpec(call.step, call.settings) for call in work.steps),
-        indexes=(tuple(VolumeSpec(volume, {"folder": folders[volume]}) for volume in volumes),),
+        indexes=(tuple(VolumeSpec(volume, sources[volume]) for volume in volumes),),
         root=str(work.root),
         bucket=bucket,
+        bucket_options=bucket_options,
+        prepare=None if prepare is None else StepSpec(prepare.step, prepare.settings),
         limits=work.limits,
+        network=work.network,
         worker=WorkerSpec(
             cpus=cpus or None,
             threads=len(cpus) or max(1, math.floor(work.cores or 1)),

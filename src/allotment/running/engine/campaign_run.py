@@ -36,6 +36,7 @@ class Halt(StrEnum):
     SUSPENDED = "suspended"
     NEVER_FITS = "never-fits"
     INTERRUPTED = "interrupted"
+    NOT_PREPARED = "not-prepared"
 
 
 @dataclass(slots=True)

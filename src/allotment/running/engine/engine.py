@@ -10,17 +10,19 @@ from __future__ import annotations
 import selectors
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from allotment.errors import AllotmentError
 from allotment.events.event import Event
-from allotment.events.model import CampaignView
 from allotment.running.engine.campaign_run import CampaignRun, Halt
 from allotment.running.engine.completed import Completed
 from allotment.running.engine.endings import ending_of
 from allotment.running.engine.filling import Filler
+from allotment.running.engine.preparing import Preparations, no_preparations
+from allotment.running.engine.program import Program
+from allotment.running.engine.programs import Programs
 from allotment.running.engine.requests import Requests
 from allotment.running.engine.signals import Signals
+from allotment.running.engine.snapshot import Log, Snapshot, Watcher
 from allotment.running.engine.standing import IndexStanding, Standing
 from allotment.running.engine.starting import Starter
 from allotment.running.engine.work import Work
@@ -31,37 +33,6 @@ TURN_SECONDS = 0.25
 FLUSH_SECONDS = 1.0
 KILL_AFTER_GRACE = 10.0
 MOST_BUCKET_FAILURES = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """The engine at one moment, for people who look on. ``ending`` says why nothing more is started."""
-
-    now: float
-    campaigns: tuple[CampaignView, ...]
-    workers: tuple[Worker, ...]
-    waits: Mapping[str, str]
-    ending: str = ""
-
-
-class Log(Protocol):
-    """Where a campaign's events are kept."""
-
-    def emit(self, event: Event) -> None:
-        """Take an event."""
-
-    def flush(self) -> None:
-        """Write what was taken."""
-
-
-class Watcher(Protocol):
-    """Somebody who looks on while the engine works."""
-
-    def event(self, event: Event) -> None:
-        """Something happened."""
-
-    def turn(self, engine: Engine) -> None:
-        """The engine has done one turn of its loop; ``engine.snapshot()`` shows where it stands."""
 
 
 @dataclass(slots=True)
@@ -75,6 +46,8 @@ class Engine:
     requests: Requests
     watcher: Watcher
     completed: Callable[[Work, str], Completed]
+    programs: Programs = field(default_factory=Programs)
+    preparations: Preparations = field(default_factory=no_preparations)
     workers: list[Worker] = field(default_factory=list)
     _selector: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector)
     ending: str = ""
@@ -85,6 +58,8 @@ class Engine:
 
     def __post_init__(self) -> None:
         self._by_name = {run.work.campaign: run for run in self.runs}
+        self.programs.tell = self._tell_of_program
+        self.preparations.take = self._take
 
     def run(self) -> None:
         """Work until nothing is left to do; afterwards each run says how it ended.
@@ -110,10 +85,17 @@ class Engine:
             for run in self.runs
             if run.wait is not None and not run.ended and run.wait.reason is not WaitReason.WINDOW
         }
+        waits |= {
+            run.program.name: run.wait.message
+            for run in self.programs.runs
+            if run.wait is not None and run.halted is None
+        }
         views = tuple(run.view(now) for run in self.runs)
-        return Snapshot(now, views, tuple(self.workers), waits, self.ending)
+        programs = tuple(self.programs.runs)
+        return Snapshot(now, views, tuple(self.workers), waits, self.ending, programs)
 
     def _begin(self) -> None:
+        self.programs.begin()
         for run in self.runs:
             window = {"min": run.work.window.min, "max": run.work.window.max}
             self._tell(run, "campaign.started", volumes=len(run.work.volumes), window=window)
@@ -125,7 +107,8 @@ class Engine:
         self._hear(signals)
         self._fill()
         self._end_campaigns()
-        if all(run.ended for run in self.runs) and not self.workers:
+        others = self.programs.ended and not self.preparations.workers
+        if all(run.ended for run in self.runs) and not self.workers and others:
             self.watcher.turn(self)
             return True
         self._listen(signals)
@@ -151,6 +134,7 @@ class Engine:
         for name in self.requests.to_stop(now):
             if (run := self._by_name.get(name)) is not None and run.halt is not Halt.ASKED:
                 self._halt(run, Halt.ASKED, "stopped by `allot stop`")
+            self.programs.halt(name, "stopped by `allot stop`", now)
         for name, settings in self.requests.changes(now).items():
             run = self._by_name[name]
             run.work = replace(
@@ -167,7 +151,8 @@ class Engine:
         for run in self.runs:
             if run.halt is None and not run.indexes.ended:
                 self._halt(run, Halt.INTERRUPTED, message)
-        for worker in self.workers:
+        self.programs.halt_all(message, self.filler.clock())
+        for worker in (*self.workers, *self.programs.workers, *self.preparations.workers):
             if at_once:
                 worker.kill()
             else:
@@ -183,15 +168,18 @@ class Engine:
 
     def _fill(self) -> None:
         active = [run for run in self.runs if run.halt is None and not run.indexes.ended]
-        if self.ending or not active:
+        if self.ending or not (active or self.programs.active):
             return
+        passing = frozenset(device for worker in self.workers for device in worker.allocation.ids)
         try:
-            to_start = self.filler.fill(active, self._settle)
+            active = self.preparations.ready(active, self.filler.clock())
+            filled = self.filler.fill(active, self._settle, self.programs, passing)
             self._bucket_answered(None)
         except AllotmentError as error:
             self._bucket_answered(error)
             return
-        for start in to_start:
+        self.programs.start(filled.programs, self.filler.clock())
+        for start in filled.indexes:
             worker = self.starter.start(start, self.filler.clock())
             start.run.indexes.started(start.index)
             self.workers.append(worker)
@@ -246,6 +234,11 @@ class Engine:
             count = len(run.failures)
             self._halt(run, Halt.ALIKE, f"its first {count} volumes all failed alike ({reason}): {message}")
 
+    def _tell_of_program(self, kind: str, program: Program, data: Mapping[str, object]) -> None:
+        event = Event(kind, self.filler.wall(), program.team, program.name, None, None, data)
+        self.logs[program.name].emit(event)
+        self.watcher.event(event)
+
     def _tell(self, run: CampaignRun, kind: str, volume: str | None = None, **data: object) -> None:
         self._take(run, Event(kind, self.filler.wall(), run.work.team, run.work.campaign, volume, None, data))
 
@@ -262,6 +255,12 @@ class Engine:
             for kind, volume, data in ending.events:
                 self._tell(run, kind, volume, **data, **self._counts(run, kind, volume))
             ending.move(run.indexes, worker.index, self.filler.clock())
+        for name in self.programs.reap(self.filler.clock()):
+            self.requests.stopped(name)
+        self.preparations.listen(self.runs, self.filler.clock())
+        for run, message in self.preparations.failed(self.runs):
+            if run.halt is None:
+                self._halt(run, Halt.NOT_PREPARED, f"its recipe could not be prepared: {message}")
 
     def _counts(self, run: CampaignRun, kind: str, volume: str) -> dict[str, int]:
         """Pages of a volume whose worker could not tell of them any more."""
@@ -274,6 +273,8 @@ class Engine:
     def _press(self) -> None:
         """Kill what was asked to end and has not, past its grace."""
         now = self.filler.clock()
+        self.programs.press(now)
+        self.preparations.press(now)
         for worker in self.workers:
             grace = self._by_name[worker.campaign].work.limits.grace_seconds
             asked = worker.asked_to_end
@@ -295,6 +296,8 @@ class Engine:
             self.requests.stopped(run.work.campaign)
 
     def _kill_all(self) -> None:
+        self.programs.kill_all()
+        self.preparations.kill_all()
         for worker in self.workers:
             worker.kill()
         for worker in self.workers:

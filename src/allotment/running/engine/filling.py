@@ -14,9 +14,11 @@ from dataclasses import dataclass, field
 
 from allotment.devices.claims import Allocation
 from allotment.devices.ledger import Hold, Holder, Ledger, LedgerView
+from allotment.devices.slices import DeviceId
 from allotment.devices.world import World
 from allotment.running.engine.campaign_run import CampaignRun
 from allotment.running.engine.indexes import Phase
+from allotment.running.engine.programs import Held, Programs
 from allotment.running.engine.standing import IndexStanding, Look
 from allotment.scheduling.local import LocalMemory, LocalState, Start, Ties, Wait, decide
 
@@ -38,6 +40,14 @@ class Started:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What devices were taken for: indexes of campaigns, and processes of fleets and gangs."""
+
+    indexes: Sequence[Started]
+    programs: Sequence[Held]
+
+
 @dataclass(slots=True)
 class Filler:
     """Fills free devices with indexes. ``clock`` is monotonic, ``wall`` is Unix time; both in seconds."""
@@ -55,25 +65,41 @@ class Filler:
     def __post_init__(self) -> None:
         self._devices = sum(1 for _ in self.world.devices())
 
-    def fill(self, runs: Sequence[CampaignRun], settle: Settle) -> list[Started]:
+    def fill(
+        self,
+        runs: Sequence[CampaignRun],
+        settle: Settle,
+        programs: Programs | None = None,
+        passing: frozenset[DeviceId] = frozenset(),
+    ) -> Filled:
         """Take devices for as many indexes as may start now; each run's ``wait`` says why there are no more.
 
-        ``settle`` is told of indexes that need no worker now.
+        ``settle`` is told of indexes that need no worker now; ``programs`` are fleets and gangs that share
+        the machine, ``passing`` the devices of volumes that run. What is started is started afterwards.
         """
-        now = self.clock()
+        now, programs = self.clock(), programs or Programs()
         ready = {run.work.campaign: self._ready(run, now, settle) for run in runs}
         by_name = {run.work.campaign: run for run in runs}
+        fleets, gangs = programs.queues(now)
         with self.ledger.locked() as view:
             state = LocalState(
                 campaigns=tuple(run.queue(ready[run.work.campaign]) for run in runs),
                 world=self.world,
                 taken=frozenset(view.taken()),
                 free_memory=self._free_memory(view),
+                fleets=fleets,
+                gangs=gangs,
+                passing=passing,
             )
             decisions, self._memory = decide(state, self._memory, now, Ties.LISTED)
             started = [self._taken(view, by_name, step) for step in decisions if isinstance(step, Start)]
-        self._note_waits(runs, (step for step in decisions if isinstance(step, Wait)))
-        return started
+            holder = Holder(pid=os.getpid(), user=self.user, since=self.wall())
+            held = programs.take(view, decisions, holder)
+        waits = [step for step in decisions if isinstance(step, Wait)]
+        self._note_waits(runs, waits)
+        programs.note_waits(waits)
+        programs.give_back(decisions, now)
+        return Filled(started, held)
 
     def _ready(self, run: CampaignRun, now: float, settle: Settle) -> list[int]:
         """The next indexes that may start: not complete by now, not failed, held by nobody."""

@@ -9,30 +9,50 @@ import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from allotment.buckets.bucket import Bucket
 from allotment.buckets.event_log import BucketSink
-from allotment.buckets.opening import bucket_folder, open_bucket
+from allotment.buckets.keys import RecipeKeys
+from allotment.buckets.once import NO_PATIENCE, PatientBucket
+from allotment.buckets.opening import (
+    Options,
+    absolute_options,
+    bucket_place,
+    is_address,
+    open_bucket,
+)
+from allotment.buckets.proof import prove
 from allotment.devices.ledger import Ledger
 from allotment.devices.world import World
 from allotment.running.engine.assign import processors_of
 from allotment.running.engine.campaign_run import CampaignRun
-from allotment.running.engine.completed import completed_volume
+from allotment.running.engine.completed import Completed, completed_volume
 from allotment.running.engine.control import (
     EngineDescription,
     Registration,
     forget_old_engines,
     state_folder,
 )
-from allotment.running.engine.engine import Engine, Watcher
+from allotment.running.engine.engine import Engine
 from allotment.running.engine.filling import Filler
+from allotment.running.engine.fleet_run import FleetRun
+from allotment.running.engine.gang_run import GangRun
+from allotment.running.engine.looking import MarkedLook
+from allotment.running.engine.preparing import Preparations
+from allotment.running.engine.program import Kind, Program
+from allotment.running.engine.program_start import ProgramStarter
+from allotment.running.engine.programs import ProgramRun, Programs
 from allotment.running.engine.requests import Requests, Settings
-from allotment.running.engine.standing import look_with, volume_standing
+from allotment.running.engine.snapshot import Watcher
+from allotment.running.engine.standing import look_with
 from allotment.running.engine.starting import Starter
 from allotment.running.engine.visible import visible_cards
 from allotment.running.engine.work import Work
+from allotment.running.prepare.machine import cache_folder, is_prepared
+from allotment.running.secrets import NO_SECRETS, Secrets
 
 OLD_ENGINES_KEPT = 50
 EVENTS_SECONDS = 1.0
@@ -50,15 +70,29 @@ class Session:
     environment: Mapping[str, str]
     reread: Callable[[str], Settings | None]
     pretend: bool = False
+    bucket_options: Options = field(default_factory=dict)
+    secrets: Secrets = NO_SECRETS
 
 
-def run_works(works: Sequence[Work], session: Session, watcher: Watcher) -> tuple[CampaignRun, ...]:
-    """Run campaigns of one team until each is finished, stopped or suspended; returns how each ended.
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How campaigns, fleets and gangs ended."""
+
+    campaigns: tuple[CampaignRun, ...]
+    programs: tuple[ProgramRun, ...] = ()
+
+
+def run_works(
+    works: Sequence[Work], session: Session, watcher: Watcher, programs: Sequence[Program] = ()
+) -> Ran:
+    """Run campaigns of one team until each is finished, stopped or suspended, and fleets and gangs beside
+    them; returns how each ended.
 
     Raises WorldError when the bucket or the ledger cannot be used.
     """
-    bucket = open_bucket(session.bucket, session.base)
-    folder = str(bucket_folder(session.bucket, session.base))
+    options = absolute_options(session.bucket_options, session.base)
+    bucket = open_bucket(session.bucket, session.base, options=options, environ=session.environment)
+    folder = bucket_place(session.bucket, session.base)
     state = state_folder(session.environment)
     now = time.time()
     description = EngineDescription(
@@ -66,35 +100,53 @@ def run_works(works: Sequence[Work], session: Session, watcher: Watcher) -> tupl
         pid=os.getpid(),
         started=now,
         bucket=folder,
-        team=works[0].team,
-        campaigns=tuple(work.campaign for work in works),
+        team=(works[0] if works else programs[0]).team,
+        campaigns=(*(work.campaign for work in works), *(program.name for program in programs)),
     )
+    processors = {} if session.pretend else processors_of(session.world)
+    cards = {} if session.pretend else visible_cards(session.world)
+    groups = tuple(_run_of(program, arrival) for arrival, program in enumerate(programs, len(works)))
     runs = tuple(CampaignRun(work, arrival) for arrival, work in enumerate(works))
+    if is_address(session.bucket):
+        prove(bucket, description.team, folder)
     forget_old_engines(state, keep=OLD_ENGINES_KEPT)
     with Registration(state, description) as registration:
         writer = f"{description.id}-{socket.gethostname().split('.')[0]}"
+        caches = cache_folder(session.environment)
+        starter = Starter(
+            folder=registration.folder,
+            bucket=folder,
+            bucket_options=options,
+            processors=processors,
+            cards=cards,
+            environment=session.environment,
+            secrets=session.secrets,
+        )
         engine = Engine(
             runs=runs,
             filler=Filler(
                 world=session.world,
                 ledger=session.ledger,
-                look=look_with(lambda work, volume: volume_standing(bucket, work, volume, time.time())),
+                look=look_with(MarkedLook(bucket, time.time)),
                 clock=time.monotonic,
                 wall=time.time,
                 user=_user(),
             ),
-            starter=Starter(
-                folder=registration.folder,
-                bucket=folder,
-                processors={} if session.pretend else processors_of(session.world),
-                cards={} if session.pretend else visible_cards(session.world),
-                environment=session.environment,
+            starter=starter,
+            preparations=Preparations(lambda work: _is_prepared(bucket, work, caches), starter.prepare),
+            programs=Programs(
+                groups,
+                ProgramStarter(
+                    folder=registration.folder,
+                    processors=processors,
+                    cards=cards,
+                    environment=session.environment,
+                    secrets=session.secrets,
+                ),
             ),
             logs={
-                work.campaign: BucketSink(
-                    bucket, work.team, work.campaign, writer, time.time, every=EVENTS_SECONDS
-                )
-                for work in works
+                name: BucketSink(bucket, description.team, name, writer, time.time, every=EVENTS_SECONDS)
+                for name in description.campaigns
             },
             requests=Requests(
                 stops=registration.stop_requests,
@@ -103,10 +155,27 @@ def run_works(works: Sequence[Work], session: Session, watcher: Watcher) -> tupl
                 reread=session.reread,
             ),
             watcher=watcher,
-            completed=lambda work, volume: completed_volume(bucket, work, volume),
+            completed=_completed_in(bucket, session),
         )
         engine.run()
-    return runs
+    return Ran(runs, groups)
+
+
+def _completed_in(bucket: Bucket, session: Session) -> Callable[[Work, str], Completed]:
+    """How to look at a complete volume again: in a folder only, since elsewhere each look is a request."""
+    if is_address(session.bucket):
+        return lambda _work, _volume: Completed()
+    return lambda work, volume: completed_volume(bucket, work, volume)
+
+
+def _is_prepared(bucket: Bucket, work: Work, caches: Path) -> bool:
+    """Whether a recipe is prepared and on this machine; a bucket that fails now is asked again in a while."""
+    keys = RecipeKeys(work.team, work.pipeline, work.recipe)
+    return is_prepared(PatientBucket(bucket, sleep=time.sleep, patience=NO_PATIENCE), keys, caches)
+
+
+def _run_of(program: Program, arrival: int) -> ProgramRun:
+    return FleetRun(program, arrival) if program.kind is Kind.FLEET else GangRun(program, arrival)
 
 
 def _user() -> str:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from allotment.buckets.opening import Options
+from allotment.devices.claims import Allocation
+from allotment.devices.ledger import Hold
 from allotment.devices.slices import DeviceId
 from allotment.running.engine.assign import assignment_for
 from allotment.running.engine.filling import Started
 from allotment.running.engine.visible import Visible, card_variables
+from allotment.running.engine.work import Work
 from allotment.running.engine.worker import Worker, start_worker, worker_environment
+from allotment.running.secrets import NO_SECRETS, Secrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,36 +24,60 @@ class Starter:
 
     folder: Path
     bucket: str
+    bucket_options: Options
     processors: Mapping[DeviceId, int]
     cards: Mapping[DeviceId, Visible]
     environment: Mapping[str, str]
+    secrets: Secrets = NO_SECRETS
 
     def start(self, start: Started, now: float) -> Worker:
         """Start the worker of an index on the devices that were taken for it."""
-        work = start.run.work
-        log = self.folder / "logs" / f"{work.campaign}-{start.index}.log"
+        return self._start(start.run.work, start.index, start.volumes, (start.allocation, start.hold), now)
+
+    def prepare(self, work: Work, now: float) -> Worker:
+        """Start the worker that prepares a recipe, on no device."""
+        volumes = tuple(volume.id for volume in work.index_volumes(0))
+        return self._start(work, 0, volumes, (Allocation(()), Hold(())), now, prepare=True)
+
+    def _start(
+        self,
+        work: Work,
+        index: int,
+        volumes: tuple[str, ...],
+        devices: tuple[Allocation, Hold],
+        now: float,
+        *,
+        prepare: bool = False,
+    ) -> Worker:
+        allocation, hold = devices
+        log = self.folder / "logs" / f"{work.campaign}-{'prepare' if prepare else index}.log"
         assignment = assignment_for(
             work,
-            start.index,
-            start.volumes,
-            start.allocation,
+            index,
+            volumes,
+            allocation,
             self.processors,
             bucket=self.bucket,
+            bucket_options=self.bucket_options,
             log=str(log),
         )
+        secrets = self.secrets.variables(work.pipeline_path)
+        assignment = replace(assignment, worker=replace(assignment.worker, masked=tuple(sorted(secrets))))
         return start_worker(
             assignment,
             campaign=work.campaign,
-            index=start.index,
-            allocation=start.allocation,
-            hold=start.hold,
+            index=index,
+            allocation=allocation,
+            hold=hold,
             folder=self.folder / "assignments",
             log=log,
             now=now,
             environment=worker_environment(
                 self.environment,
-                work.environment,
+                {**work.environment, **secrets},
                 assignment.worker.threads,
-                card_variables(start.allocation.ids, self.cards),
+                card_variables(allocation.ids, self.cards),
             ),
+            mask=self.secrets.mask(work.pipeline_path),
+            prepare=prepare,
         )

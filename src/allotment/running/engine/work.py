@@ -19,18 +19,16 @@ from allotment.needs import claim_for, need_findings
 from allotment.platform.model import Platform, Team
 from allotment.repository.model import (
     Campaign,
-    FolderSource,
     Pipeline,
-    ReferenceSource,
     Repository,
     StepCall,
     Volume,
     Window,
 )
 from allotment.repository.recipe import recipe_digest
-from allotment.running.assignment import Limits
-
-SOURCES_TO_COME = "this version reads pages from folders; name a `folder:` of the repository"
+from allotment.running.assignment import Limits, Network
+from allotment.running.engine.volume_sources import network_of, source_of
+from allotment.running.sources.source import NO_NETWORK
 
 
 @dataclass(frozen=True)
@@ -56,6 +54,10 @@ class Work:
     limits: Limits
     root: Path
     path: Path
+    network: Network = NO_NETWORK
+    pipeline_path: Path = Path()
+    prepare: StepCall | None = None
+    namespace: str = ""
 
     @property
     def count(self) -> int:
@@ -65,8 +67,8 @@ class Work:
     @cached_property
     def folders(self) -> Mapping[str, str]:
         """The folder of each volume's pages, relative to the repository, where they are in one."""
-        found = ((volume.id, folder_of(volume)) for volume in self.volumes)
-        return {volume: folder for volume, folder in found if folder is not None}
+        sources = ((volume.id, source_of(volume)) for volume in self.volumes)
+        return {volume: source["folder"] for volume, source in sources if "folder" in source}
 
     def index_volumes(self, index: int) -> Sequence[Volume]:
         """The volumes of an index: one, or a pack of them."""
@@ -89,7 +91,7 @@ def works_for(
                 f"there is no campaign `{name}`", where=str(repository.root / "campaigns"), remedy=hint
             )
         pipeline = repository.pipelines[campaign.pipeline]
-        about = [*need_findings(pipeline, platform.cards), *_not_here(campaign, pipeline)]
+        about = [*need_findings(pipeline, platform.cards), *_not_here(pipeline)]
         refused = [finding for finding in about if finding.severity is Severity.ERROR]
         findings += refused
         if not refused:
@@ -132,11 +134,15 @@ def work_for(campaign: Campaign, pipeline: Pipeline, platform: Platform, team: T
         ),
         root=root.resolve(),
         path=campaign.path,
+        network=network_of(platform),
+        pipeline_path=pipeline.path,
+        prepare=pipeline.prepare,
+        namespace=team.namespace or team.name,
     )
 
 
-def _not_here(campaign: Campaign, pipeline: Pipeline) -> list[Finding]:
-    """What of a right campaign this machine cannot run, each with its place."""
+def _not_here(pipeline: Pipeline) -> list[Finding]:
+    """What of a right pipeline this machine cannot run, each with its place."""
     findings = []
     if pipeline.runner == "image":
         findings.append(
@@ -147,31 +153,4 @@ def _not_here(campaign: Campaign, pipeline: Pipeline) -> list[Finding]:
                 "use a step of this installation, or `module:function` for one of your own",
             )
         )
-    if pipeline.prepare is not None:
-        findings.append(
-            Finding(
-                pipeline.position("prepare"),
-                "not-on-this-machine",
-                "this version has no `prepare` on the local engine",
-                "prepare by hand, or load models in the step",
-            )
-        )
-    for place, volume in enumerate(campaign.volumes):
-        if folder_of(volume) is None:
-            kind = type(volume.source).__name__.removesuffix("Source").lower()
-            message = f"volume `{volume.id}` has pages from a {kind}"
-            findings.append(
-                Finding(campaign.position("volumes", place), "not-on-this-machine", message, SOURCES_TO_COME)
-            )
-            break
     return findings
-
-
-def folder_of(volume: Volume) -> str | None:
-    """The folder of a volume's pages, relative to the repository, or None when they are elsewhere."""
-    source = volume.source
-    if isinstance(source, FolderSource):
-        return source.folder
-    if isinstance(source, ReferenceSource) and "://" not in source.address:
-        return source.address
-    return None

@@ -13,7 +13,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -45,6 +45,7 @@ class Worker:
     held: bool = False
     asked_to_end: float | None = None
     killed: bool = False
+    mask: Callable[[str], str] = str
     _unread: bytearray = field(default_factory=bytearray)
 
     @property
@@ -91,16 +92,16 @@ class Worker:
         self._signal(signal.SIGKILL, group=True)
         return self.process.wait()
 
-    def last_words(self) -> str:
-        """The last line of its log, or nothing."""
+    def last_words(self, lines: int = 1) -> str:
+        """The last line of its log, or so many of them, or nothing."""
         try:
             with self.log.open("rb") as file:
                 file.seek(max(0, file.seek(0, os.SEEK_END) - LAST_WORDS_BYTES))
-                lines = file.read().decode("utf-8", errors="replace").splitlines()
+                said = file.read().decode("utf-8", errors="replace").splitlines()
         except OSError:
             return ""
-        last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-        return LINE_BEGINNING.sub("", last)
+        last = [LINE_BEGINNING.sub("", line.strip()) for line in said if line.strip()][-lines:]
+        return self.mask(" | ".join(last))
 
     def close(self) -> None:
         """Let go of its pipe."""
@@ -127,16 +128,20 @@ def start_worker(
     log: Path,
     now: float,
     environment: Mapping[str, str],
+    mask: Callable[[str], str] = str,
+    prepare: bool = False,
 ) -> Worker:
     """Start a worker on the devices of ``hold``; the hold is handed over and closed here.
 
-    ``folder`` takes the assignment file. Raises WorldError when no process can be started.
+    With ``prepare`` it prepares the recipe and does no volume. ``folder`` takes the assignment file. Raises
+    WorldError when no process can be started.
     """
     for needed in (folder, log.parent):  # somebody may have tidied up meanwhile
         needed.mkdir(parents=True, exist_ok=True)
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
-    path = folder / f"{campaign}-{index}.json"
+    path = folder / f"{campaign}-{'prepare' if prepare else index}.json"
+    words = ["--prepare"] if prepare else []
     try:
         told = replace(
             assignment, worker=replace(assignment.worker, parent_pid=os.getpid(), events_fd=writing)
@@ -144,7 +149,7 @@ def start_worker(
         path.write_text(json.dumps(told.to_json()), encoding="utf-8")
         with log.open("ab") as output:
             process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "allotment.running", "--assignment", str(path)],
+                [sys.executable, "-P", "-m", "allotment.running", "--assignment", str(path), *words],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -160,7 +165,7 @@ def start_worker(
         os.close(writing)
         hold.close()
     volumes = tuple(volume.id for volume in assignment.pack(0))
-    return Worker(campaign, index, volumes, allocation, now, process, reading, log)
+    return Worker(campaign, index, volumes, allocation, now, process, reading, log, mask=mask)
 
 
 def worker_environment(

@@ -44,6 +44,7 @@ class FolderSource:
     pages: Sequence[PageRef]
     max_pixels: int
     _files: Sequence[_File] = field(repr=False)
+    at_once: int = 4
 
     def fetch(self, page: PageRef) -> Fetched:
         """The page's bytes; a page of a TIFF or a PDF comes as PNG."""
@@ -123,7 +124,7 @@ def _listed(base: Path, folder: str) -> Iterator[tuple[Path, str, int]]:
     """Each file that could hold pages, in order: where it is, its name for people, its size."""
     try:
         with os.scandir(base) as entries:
-            found = [(entry.name, entry.is_symlink()) for entry in entries if _could_be_a_page(entry.name)]
+            found = [(entry.name, entry.is_symlink()) for entry in entries if could_be_a_page(entry.name)]
     except PermissionError:
         raise PermanentFailureError("source-missing", f"the folder {folder} may not be read") from None
     for name, is_link in sorted(found, key=lambda entry: natural_order(entry[0])):
@@ -134,7 +135,8 @@ def _listed(base: Path, folder: str) -> Iterator[tuple[Path, str, int]]:
             yield path, shown, about.st_size
 
 
-def _could_be_a_page(name: str) -> bool:
+def could_be_a_page(name: str) -> bool:
+    """Whether a file's name is not one of what desktops leave beside pages."""
     return not name.startswith(".") and name.casefold() not in NO_PAGES
 
 

@@ -33,7 +33,8 @@ class StepContext:
 
     ``threads`` is how many it should use, ``devices`` what the claim was given as ``driver/pool/device``,
     ``workdir`` an empty folder of its own that lives as long as the worker, ``max_pixels`` the largest page
-    image to decode, ``page_seconds`` the time that one page may take.
+    image to decode, ``page_seconds`` the time that one page may take. ``cache`` is the folder that the
+    pipeline's `prepare` filled, to be read only; None without one.
     """
 
     threads: int = 1
@@ -41,6 +42,7 @@ class StepContext:
     workdir: Path = Path()
     max_pixels: int = DEFAULT_MAX_PIXELS
     page_seconds: float | None = None
+    cache: Path | None = None
 
 
 class StepFactory(Protocol):

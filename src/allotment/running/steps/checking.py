@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from allotment.errors import Finding
 from allotment.repository.model import Pipeline
+from allotment.running.prepare import command
 from allotment.running.steps import StepSettingsError, checksum, command_settings, ocr
 
 RULE: Final = "step-settings"
@@ -26,6 +27,12 @@ def settings_findings(pipeline: Pipeline) -> Iterator[Finding]:
     """What is wrong with the settings of the pipeline's steps, as far as they are ours."""
     if pipeline.runner != "own":
         return
+    if pipeline.prepare is not None and pipeline.prepare.step == "command":
+        try:
+            command.read_settings(pipeline.prepare.settings)
+        except StepSettingsError as error:
+            has = ("settings",) if pipeline.prepare.settings else ()
+            yield Finding(pipeline.position("prepare", *has), RULE, f"prepare command: {error}")
     for place, call in enumerate(pipeline.steps):
         read = READERS.get(call.step)
         if read is None:

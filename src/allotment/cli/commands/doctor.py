@@ -1,0 +1,101 @@
+"""`allot doctor`: what on this machine and in the bucket is not ready, and how to mend it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from allotment.cli.shared import output_option, repository_identity, safe, world_options
+from allotment.devices.ledger import Ledger
+from allotment.devices.machine import this_machine
+from allotment.errors import EXIT_FINE, EXIT_REFUSED
+from allotment.platform.find import FoundPlatform, look_for_platform
+from allotment.repository import Loaded, load_repository
+from allotment.repository.select import is_repository
+from allotment.running.doctor import files, machine, software, storage
+from allotment.running.doctor.answer import Answer, Check, State, examine
+
+FORMAT_VERSION = 1
+SIGNS = {State.FINE: ("✓", "green"), State.NOTE: ("•", "yellow"), State.PROBLEM: ("✗", "red")}
+
+
+@click.command(name="doctor")
+@output_option("text", "json")
+@click.option("--no-bucket", is_flag=True, help="Leave the bucket alone; trying it writes a small object.")
+@world_options
+def command(form: str, no_bucket: bool, repository: Path, platform: Path | None, team: str | None) -> int:
+    """Say what on this machine and in the bucket is not ready, and how to mend it.
+
+    The bucket is tried: a small object is written, and one that is there must not be written over. Exits 0
+    when nothing is in the way, 1 otherwise.
+    """
+    answers = []
+    for answer in examine(_checks(repository, platform, team, with_bucket=not no_bucket)):
+        answers.append(answer)
+        if form == "text":
+            _show(answer)
+    ready = all(answer.state is not State.PROBLEM for answer in answers)
+    if form == "json":
+        checks = [asdict(answer) for answer in answers]
+        said = {"format_version": FORMAT_VERSION, "ready": ready, "checks": checks}
+        click.echo(json.dumps(said, ensure_ascii=False, indent=2))
+    else:
+        problems = sum(answer.state is State.PROBLEM for answer in answers)
+        words = (
+            "everything is ready" if ready else f"{problems} {'is' if problems == 1 else 'are'} in the way"
+        )
+        click.echo(click.style(words, bold=True))
+    return EXIT_FINE if ready else EXIT_REFUSED
+
+
+def _checks(
+    root: Path, option: Path | None, team: str | None, *, with_bucket: bool
+) -> Iterator[tuple[str, Check]]:
+    """What is asked, from what is nearest to what is farthest."""
+    environ = os.environ
+    world = this_machine()
+    found = look_for_platform(root, option=option, environ=environ)
+    loaded = load_repository(root, found.platform) if is_repository(root) else None
+    yield "python", software.python
+    yield "ocr", lambda: software.ocr(_readers(loaded))
+    yield "steps", software.steps
+    yield "devices", lambda: machine.devices(world)
+    yield "limits", lambda: machine.limits(world)
+    yield "ledger", lambda: machine.ledger(Ledger())
+    yield "folders", lambda: machine.folders(environ)
+    yield "secrets", lambda: machine.secrets(environ)
+    yield "engines", lambda: machine.engines(environ)
+    yield "clock", machine.clock
+    yield "platform", lambda: files.platform(found, root, option=option, environ=environ)
+    yield "repository", lambda: files.repository(root, loaded)
+    if with_bucket:
+        yield "bucket", lambda: _bucket(root, found, team)
+
+
+def _bucket(root: Path, found: FoundPlatform, team: str | None) -> Iterator[Answer]:
+    owner = found.platform.team_for(repository_identity(root), team)
+    origin = Path(found.origin)
+    base = origin.resolve().parent if origin.is_file() else root.resolve()
+    return storage.bucket(found.platform.bucket, base, owner.name, found.platform.bucket_options, os.environ)
+
+
+def _readers(loaded: Loaded | None) -> list[str]:
+    """The pipelines that read with the `ocr` step."""
+    pipelines = {} if loaded is None else loaded.repository.pipelines
+    return [
+        name
+        for name, pipeline in pipelines.items()
+        if pipeline.runner == "own" and any(call.step == software.OCR for call in pipeline.steps)
+    ]
+
+
+def _show(answer: Answer) -> None:
+    sign, colour = SIGNS[answer.state]
+    click.echo(f"{click.style(sign, fg=colour)} {answer.check}: {safe(answer.said)}")
+    if answer.remedy:
+        click.echo(f"    {safe(answer.remedy)}")

@@ -1,0 +1,90 @@
+"""What a check looked at and found, as text for a person and as JSON for a program."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+
+from allotment.cli.rules import RULES
+from allotment.cli.shared import finding_line
+from allotment.cli.words import counted
+from allotment.errors import Finding, Severity
+
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was looked at, and what was found."""
+
+    findings: tuple[Finding, ...]
+    pipelines: int
+    campaigns: int
+    volumes: int
+    fleets: int
+    gangs: int
+    files: int
+    origin: str
+
+    def count(self, severity: Severity) -> int:
+        """How many findings are of this severity."""
+        return sum(finding.severity is severity for finding in self.findings)
+
+
+def as_text(checked: Checked) -> str:
+    """A line for each finding, and one that counts them."""
+    lines = [finding_line(finding) for finding in checked.findings]
+    return "\n".join([*lines, closing_line(checked)])
+
+
+def closing_line(checked: Checked) -> str:
+    """What was found and how much was looked at, in one line without any text from a file."""
+    read = (
+        f"{counted(checked.pipelines, 'pipeline')} and {counted(checked.campaigns, 'campaign')} are right "
+        f"({counted(checked.volumes, 'volume')})"
+    )
+    others = [counted(n, word) for n, word in ((checked.fleets, "fleet"), (checked.gangs, "gang")) if n]
+    if others:
+        read += f", and {' and '.join(others)}"
+    by_severity = Counter(finding.severity for finding in checked.findings)
+    if not by_severity.keys() - {Severity.NOTE}:
+        return f"nothing wrong in {counted(checked.files, 'file')}: {read}"
+    counts = ", ".join(
+        counted(by_severity[severity], severity) for severity in Severity if by_severity[severity]
+    )
+    return f"{counts} in {counted(checked.files, 'file')}; {read}"
+
+
+def as_json(checked: Checked) -> str:
+    """The findings as data, with the meaning of every rule that they name."""
+    named = sorted({finding.rule for finding in checked.findings})
+    summary = {f"{severity}s": checked.count(severity) for severity in Severity}
+    value = {
+        "format_version": FORMAT_VERSION,
+        "platform": checked.origin,
+        "summary": {
+            **summary,
+            "files": checked.files,
+            "pipelines": checked.pipelines,
+            "campaigns": checked.campaigns,
+            "volumes": checked.volumes,
+            "fleets": checked.fleets,
+            "gangs": checked.gangs,
+        },
+        "findings": [_finding_as_data(finding) for finding in checked.findings],
+        "rules": {rule: RULES[rule] for rule in named},
+    }
+    return json.dumps(value, indent=2)
+
+
+def _finding_as_data(finding: Finding) -> dict[str, str | int]:
+    return {
+        "file": finding.position.file,
+        "line": finding.position.line,
+        "column": finding.position.column,
+        "severity": str(finding.severity),
+        "rule": finding.rule,
+        "message": finding.message,
+        "hint": finding.hint,
+    }

@@ -1,0 +1,62 @@
+"""A repository against what was used before: an earlier commit, and the record of an earlier platform.
+
+Whoever proposes a change may propose anything; the commit that it will go into says what was used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from allotment.errors import Finding, Position, Severity, UsageError
+from allotment.platform.model import Platform
+from allotment.repository.before import Before, change_findings, removal_findings
+from allotment.repository.files import CAMPAIGNS, SUFFIX, files_of
+from allotment.repository.git import Git, NotComparedError
+from allotment.repository.model import Repository
+from allotment.repository.read_before import FOLDERS, before_of
+from allotment.repository.rendered import Rendered
+
+
+def compared(
+    now: Repository,
+    platform: Platform,
+    rendered: Rendered,
+    *,
+    base: str | None,
+    whole: bool,
+    environ: Mapping[str, str],
+) -> list[Finding]:
+    """Findings about what differs from before; ``whole`` tells that files that are gone are looked for too.
+
+    Raises `UsageError` for a ``base`` that is asked for and cannot be had.
+    """
+    findings: list[Finding] = []
+    try:
+        earlier = Git(now.root, environ).earlier(FOLDERS, base)
+    except NotComparedError as error:
+        if base is not None:
+            raise UsageError(error.reason, where="--base", remedy=error.hint) from None
+        findings.append(_not_compared(now.root, error))
+    else:
+        findings += _against(before_of(earlier, now, platform), now, whole=whole)
+    told = {(finding.position, finding.rule) for finding in findings}
+    recorded = _against(rendered.before, now, whole=whole)
+    findings += (each for each in recorded if (each.position, each.rule) not in told)
+    return [*findings, *rendered.findings]
+
+
+def _against(before: Before, now: Repository, *, whole: bool) -> Iterator[Finding]:
+    yield from change_findings(before, now)
+    if whole:
+        files = files_of(now.root, CAMPAIGNS)
+        there = files.by_stem.keys() | files.misnamed
+        yield from removal_findings(
+            before, now, there, lambda name: str(now.root / CAMPAIGNS / f"{name}{SUFFIX}")
+        )
+
+
+def _not_compared(root: Path, error: NotComparedError) -> Finding:
+    message = f"whether used campaigns and pipelines changed was not checked: {error.reason}"
+    severity = Severity.NOTE if error.expected else Severity.WARNING
+    return Finding(Position(str(root)), "before-not-checked", message, error.hint, severity)

@@ -1,0 +1,136 @@
+"""Pages from the web: the images of a IIIF manifest, or of a list of addresses.
+
+What a volume's pages are is known when it is opened, and so is whether all of them may be asked for: a page
+on a host that the platform does not name is found out then, for all pages at once. The bytes are fetched when
+they are wanted. A page is known by its address, without what could be a secret in it, so that an archive that
+lists other pages than before is noticed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Final
+
+from allotment.running.assignment import Network
+from allotment.running.endings import PermanentFailureError, VolumeFailedError
+from allotment.running.page import PageRefused, page_name
+from allotment.running.sources.iiif.image_service import image_address
+from allotment.running.sources.iiif.presentation import read_manifest
+from allotment.running.sources.iiif.values import ManifestError
+from allotment.running.sources.received import received_page
+from allotment.running.sources.source import Fetched, PageRef
+from allotment.running.sources.web.addresses import Address, masked, shown
+from allotment.running.sources.web.client import Client, Found
+from allotment.running.sources.web.errors import (
+    UNREACHABLE,
+    UNREADABLE,
+    UnreachableError,
+    WebRefusedError,
+)
+
+MOST_FETCHERS: Final = 16
+FOR_MANIFESTS: Final = {
+    "Accept": "application/ld+json, application/json;q=0.9, */*;q=0.1",
+    "Accept-Encoding": "gzip",
+}
+FOR_IMAGES: Final = {"Accept": "image/*, */*;q=0.5", "Accept-Encoding": "identity"}
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class WebSource:
+    """The pages of a volume that are on the web."""
+
+    pages: Sequence[PageRef]
+    max_pixels: int
+    network: Network
+    _client: Client = field(repr=False)
+    _addresses: Sequence[Address] = field(repr=False)
+    _refused: dict[int, str] = field(repr=False, default_factory=dict)
+    at_once: int = MOST_FETCHERS
+
+    def fetch(self, page: PageRef) -> Fetched:
+        """The page's bytes; a page of a TIFF or a PDF comes as PNG."""
+        address = self._addresses[page.number - 1]
+        try:
+            found = self._client.get(address.url, most_bytes=self.network.image_bytes, headers=FOR_IMAGES)
+        except WebRefusedError as error:
+            self._refused[page.number] = error.message
+            raise PageRefused(error.message) from None
+        try:
+            data, media_type = received_page(found.data, found.media_type, self.max_pixels)
+        except PageRefused as refused:
+            self._refused[page.number] = hashlib.sha256(found.data).hexdigest()
+            raise PageRefused(f"{shown(address.url)}: {refused.reason}") from refused
+        digest = hashlib.sha256(data).hexdigest()
+        return Fetched(data, media_type, digest, size=len(found.data), etag=found.etag)
+
+    def digest(self, page: PageRef) -> str:
+        """The digest of what came instead of the page, or of the words in which it was refused."""
+        return hashlib.sha256(self._refused.get(page.number, "").encode()).hexdigest()
+
+
+@cache
+def client_for(network: Network) -> Client:
+    """This process's client, so that a pack of volumes shares its connections and its manners."""
+    return Client(network)
+
+
+def open_images(addresses: Sequence[str], client: Client, network: Network, *, max_pixels: int) -> WebSource:
+    """The pages of a list of addresses; raises `PermanentFailureError` when they may not be asked for."""
+    return _source([(address, "") for address in addresses], None, client, network, max_pixels)
+
+
+def open_manifest(url: str, client: Client, network: Network, *, max_pixels: int) -> WebSource:
+    """The pages of a manifest; raises `PermanentFailureError` for good, `VolumeFailedError` for now."""
+    found = _manifest(url, client, network)
+    try:
+        listing = read_manifest(found.data)
+    except ManifestError as error:
+        raise PermanentFailureError(
+            UNREADABLE, f"the manifest {shown(url)} cannot be read: {error}"
+        ) from None
+    if listing.bare:
+        log.info("the manifest %s has %d canvases without an image", shown(url), listing.bare)
+    if not listing.images:
+        message = f"the manifest {shown(url)} has no pages: it has no canvas with an image"
+        raise PermanentFailureError("source-empty", message)
+    pages = [(image_address(image, max_pixels) or "", image.label) for image in listing.images]
+    return _source(pages, found.address, client, network, max_pixels)
+
+
+def _manifest(url: str, client: Client, network: Network) -> Found:
+    try:
+        return client.get(url, most_bytes=network.manifest_bytes, headers=FOR_MANIFESTS)
+    except WebRefusedError as error:
+        raise PermanentFailureError(
+            error.reason, f"the manifest cannot be fetched: {error.message}"
+        ) from None
+    except UnreachableError as error:
+        raise VolumeFailedError(UNREACHABLE, f"the manifest cannot be fetched now: {error.message}") from None
+
+
+def _source(
+    pages: Iterable[tuple[str, str]], base: str | None, client: Client, network: Network, max_pixels: int
+) -> WebSource:
+    """The pages at these addresses with these labels, if every one of them may be asked for."""
+    refs: list[PageRef] = []
+    addresses: list[Address] = []
+    refused: list[WebRefusedError] = []
+    for number, (url, label) in enumerate(pages, 1):
+        try:
+            address = client.admitted(url, base)
+        except WebRefusedError as error:
+            refused.append(error)
+            continue
+        addresses.append(address)
+        refs.append(PageRef(number, page_name(number), masked(address.url), None, label))
+    if refused:
+        others = f" (and {len(refused) - 1:,} more)" if len(refused) > 1 else ""
+        raise PermanentFailureError(refused[0].reason, f"{refused[0].message}{others}")
+    return WebSource(tuple(refs), max_pixels, network, client, tuple(addresses))

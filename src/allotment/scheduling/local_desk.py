@@ -1,0 +1,123 @@
+"""Devices and memory of this machine while they are given out, one after the other.
+
+Devices only become fewer while a decision is taken, so that a claim that did not fit is not tried again; only
+a gang that did not come together gives back what it had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from allotment.devices.claims import Allocation, ClaimSpec
+from allotment.devices.fleet import Fleet
+from allotment.devices.funnel import NoFit
+from allotment.devices.slices import DeviceId
+from allotment.quantities import format_gi
+from allotment.scheduling.local_state import LocalState, Queue, WaitReason
+
+
+class Desk:
+    """What is left to give."""
+
+    def __init__(self, state: LocalState) -> None:
+        self._world = state.world
+        self._fleet = Fleet(state.world, taken=state.taken)
+        self._total_memory = None if state.free_memory is None else state.world.memory_bytes
+        self._free_memory = state.free_memory
+        self._refused: dict[ClaimSpec, NoFit] = {}
+
+    @property
+    def taken(self) -> frozenset[DeviceId]:
+        """The devices that are not free any more."""
+        return frozenset(self._fleet.taken)
+
+    @property
+    def free_memory(self) -> int | None:
+        """Bytes that nobody has set aside; None when memory is not looked at."""
+        return self._free_memory
+
+    def give(self, queue: Queue) -> Allocation | None:
+        """Devices and memory for one more of it, or nothing when either is missing."""
+        if self._memory_missing(queue.memory_bytes):
+            return None
+        answer = self._place(queue.claim)
+        if isinstance(answer, NoFit):
+            return None
+        self._set_aside(queue.memory_bytes)
+        return answer
+
+    def give_together(self, queue: Queue, least: int, most: int) -> tuple[Allocation, ...]:
+        """Devices and memory for at least so many of it and at most so many, all at once, or nothing."""
+        given: list[Allocation] = []
+        while len(given) < most and not self._memory_missing(queue.memory_bytes):
+            answer = self._fleet.place(queue.claim)
+            if isinstance(answer, NoFit):
+                break
+            given.append(answer.allocation)
+            self._set_aside(queue.memory_bytes)
+        if len(given) >= least:
+            return tuple(given)
+        for allocation in given:
+            self._fleet.give_back(allocation.ids)
+            self._set_aside(-queue.memory_bytes)
+        return ()
+
+    def keep(self, ids: Iterable[DeviceId], memory: int) -> None:
+        """Give these free devices, and so much memory, to nobody who comes later."""
+        self._fleet.take(ids)
+        self._set_aside(memory)
+
+    def why_not(self, queue: Queue, together: int = 1) -> tuple[WaitReason, str]:
+        """What keeps so many of it from starting at once, and in words."""
+        fits, answer = self._how_many(self._fleet, queue.claim, together)
+        if answer is not None and not answer.waiting:
+            return WaitReason.NEVER, str(answer)
+        if answer is not None and together > 1:
+            room, never = self._how_many(Fleet(self._world), queue.claim, together)
+            if never is not None:
+                return (
+                    WaitReason.NEVER,
+                    f"{together} are to start together, and the machine has room for {room}",
+                )
+        memory = queue.memory_bytes * together
+        if self._total_memory is not None and memory > self._total_memory:
+            total = format_gi(self._total_memory)
+            return WaitReason.NEVER, f"{format_gi(memory)} of memory needed, the machine has {total}"
+        if answer is not None:
+            rest = f" for {together - fits} of {together} that start together" if together > 1 else ""
+            return WaitReason.DEVICES, f"{answer}{rest}"
+        free = format_gi(max(0, self._free_memory or 0))
+        return WaitReason.MEMORY, f"{format_gi(memory)} of memory needed, {free} free"
+
+    def _how_many(self, fleet: Fleet, claim: ClaimSpec, wanted: int) -> tuple[int, NoFit | None]:
+        """How many of the claim would fit, up to so many, and what the next one lacks."""
+        if wanted == 1 and claim in self._refused:
+            return 0, self._refused[claim]
+        placed: list[Allocation] = []
+        missing: NoFit | None = None
+        while len(placed) < wanted and missing is None:
+            answer = fleet.place(claim)
+            if isinstance(answer, NoFit):
+                missing = answer
+            else:
+                placed.append(answer.allocation)
+        for allocation in placed:
+            fleet.give_back(allocation.ids)
+        return len(placed), missing
+
+    def _place(self, claim: ClaimSpec) -> Allocation | NoFit:
+        known = self._refused.get(claim)
+        if known is not None:
+            return known
+        answer = self._fleet.place(claim)
+        if isinstance(answer, NoFit):
+            self._refused[claim] = answer
+            return answer
+        return answer.allocation
+
+    def _memory_missing(self, memory: int) -> bool:
+        return self._free_memory is not None and memory > max(0, self._free_memory)
+
+    def _set_aside(self, memory: int) -> None:
+        if self._free_memory is not None:
+            self._free_memory -= memory

@@ -1,0 +1,188 @@
+"""What a decision on this machine looks at and says, as frozen values.
+
+Three kinds of work share the devices: campaigns (volumes, up to a window), fleets (replicas of a program
+that does not end, between a least and a most number) and gangs (workers that start together or not at all).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from allotment.devices.claims import Allocation, ClaimSpec
+from allotment.devices.slices import DeviceId
+from allotment.devices.world import World
+
+
+class Window(Protocol):
+    """How many volumes of a campaign run at once."""
+
+    @property
+    def min(self) -> int:
+        """A wish: nothing enforces it here."""
+
+    @property
+    def max(self) -> int:
+        """Never more than this."""
+
+
+class Ties(StrEnum):
+    """Who goes first of two with the same lane and the same arrival."""
+
+    NAME = "name"  # the name that sorts first
+    LISTED = "listed"  # the one that the state lists first
+
+
+class WaitReason(StrEnum):
+    """Why a campaign with ready volumes (or a fleet, or a gang) starts none, or no more, now."""
+
+    WINDOW = "window"  # it runs as many as it may
+    DEVICES = "devices"  # what it asks for is there, but taken
+    MEMORY = "memory"  # the devices are free, the memory is not
+    NEVER = "never"  # this machine does not have what it asks for
+    PREPARING = "preparing"  # its `prepare` has to come first
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignQueue:
+    """One campaign's part of the state. ``ready`` holds the indexes that may start now, in order.
+
+    A higher ``lane_value`` goes first, then a lower ``arrival``. ``memory_bytes`` is set aside per index.
+    """
+
+    name: str
+    lane_value: int
+    arrival: int
+    window: Window
+    running: int
+    ready: Sequence[int]
+    claim: ClaimSpec
+    memory_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Replica:
+    """A replica that is up, on its devices; ``ending`` when it has been told to end."""
+
+    number: int
+    devices: tuple[DeviceId, ...]
+    ending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FleetQueue:
+    """One fleet's part of the state: ``up`` are its replicas, ``ready`` the numbers that may start now.
+
+    ``paused`` replicas wait before they are started again, and count as if they were up. Replicas above
+    ``min`` are given back for others only when the fleet is ``preemptible``.
+    """
+
+    name: str
+    lane_value: int
+    arrival: int
+    min: int
+    max: int
+    up: tuple[Replica, ...]
+    ready: Sequence[int]
+    claim: ClaimSpec
+    memory_bytes: int = 0
+    paused: int = 0
+    preemptible: bool = False
+
+    @property
+    def standing(self) -> int:
+        """How many replicas are up or will be without a decision."""
+        return sum(not replica.ending for replica in self.up) + self.paused
+
+
+@dataclass(frozen=True, slots=True)
+class GangQueue:
+    """A gang that is to start: at least ``min`` of its ``workers`` at once, or none; each has the claim."""
+
+    name: str
+    lane_value: int
+    arrival: int
+    workers: int
+    min: int
+    claim: ClaimSpec
+    memory_bytes: int = 0
+
+
+Queue = CampaignQueue | FleetQueue | GangQueue
+
+
+@dataclass(frozen=True, slots=True)
+class LocalState:
+    """All that a decision looks at. ``free_memory`` None means that memory is not looked at.
+
+    ``passing`` are devices that are taken by what ends by itself before long: volumes of these campaigns.
+    """
+
+    campaigns: tuple[CampaignQueue, ...]
+    world: World
+    taken: frozenset[DeviceId] = frozenset()
+    free_memory: int | None = None
+    fleets: tuple[FleetQueue, ...] = ()
+    gangs: tuple[GangQueue, ...] = ()
+    passing: frozenset[DeviceId] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class LocalMemory:
+    """What is remembered between decisions: since when each campaign, fleet or gang waits, and why."""
+
+    waiting: Mapping[str, tuple[WaitReason, float]] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Start this index of the campaign on these devices."""
+
+    campaign: str
+    index: int
+    allocation: Allocation
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class StartReplica:
+    """Start this replica of the fleet on these devices."""
+
+    fleet: str
+    number: int
+    allocation: Allocation
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class StartGang:
+    """Start all of these workers of the gang at once, the first with rank 0."""
+
+    gang: str
+    allocations: tuple[Allocation, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class GiveBack:
+    """Tell this replica of the fleet to end, for somebody in a higher lane whom its devices would help."""
+
+    fleet: str
+    number: int
+    whom: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Start none, or no more, of the campaign, fleet or gang for now. ``message`` says what is missing."""
+
+    campaign: str
+    reason: WaitReason
+    message: str
+    since: float
+
+
+Decision = Start | StartReplica | StartGang | GiveBack | Wait

@@ -1,0 +1,70 @@
+"""moto as an S3 server in a process of its own: `python -m tests.buckets.moto_server` prints its port.
+
+It ends when its standard input does, which is when whoever started it has gone.
+"""
+
+from __future__ import annotations
+
+import http.client
+import logging
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+KEYS = {"AWS_ACCESS_KEY_ID": "AKIATESTING", "AWS_SECRET_ACCESS_KEY": "not-a-secret-of-anybody"}
+AUTHORIZATION = "AWS4-HMAC-SHA256 Credential=AKIATESTING/20260101/us-east-1/s3/aws4_request"
+
+
+@contextmanager
+def moto() -> Iterator[str]:
+    """A server; gives its address."""
+    environment = {**os.environ, "MOTO_ACCOUNT_ID": "123456789012"}
+    environment.pop("PYTHONWARNINGS", None)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.buckets.moto_server"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+        text=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
+    finally:
+        process.stdin.close()
+        process.stdout.close()
+        process.wait(30)
+
+
+def make_bucket(endpoint: str, name: str) -> None:
+    """Make a bucket."""
+    connection = http.client.HTTPConnection(urlsplit(endpoint).netloc, timeout=30)
+    try:
+        connection.request("PUT", f"/{name}", headers={"Authorization": AUTHORIZATION})
+        assert connection.getresponse().status == 200
+    finally:
+        connection.close()
+
+
+def main() -> None:
+    """Serve until standard input ends."""
+    from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+    from werkzeug.serving import WSGIRequestHandler, make_server
+
+    logging.getLogger("werkzeug").setLevel(logging.CRITICAL)
+    WSGIRequestHandler.protocol_version = "HTTP/1.1"
+    WSGIRequestHandler.disable_nagle_algorithm = True
+    server = make_server("127.0.0.1", 0, DomainDispatcherApplication(create_backend_app), threaded=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    print(server.server_port, flush=True)
+    sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main()
