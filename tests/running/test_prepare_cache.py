@@ -181,6 +181,7 @@ def test_a_damaged_marker_is_told_in_words(marker: bytes) -> None:
     bucket.create(KEYS.marker, marker)
     with pytest.raises(PermanentFailureError, match="damaged or of a later version"):
         read_made(patient(bucket), KEYS)
+    assert not is_prepared(patient(bucket), RECIPE, Path())
 
 
 def test_parts_that_are_gone_or_changed_are_not_taken(tmp_path: Path) -> None:

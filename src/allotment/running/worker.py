@@ -106,7 +106,8 @@ def _load(
     """The steps, with what was prepared for them on this machine."""
     if assignment.prepare is not None:
         keys = RecipeKeys(assignment.team, assignment.pipeline, assignment.recipe)
-        patient = PatientBucket(bucket, sleep=interrupts.sleep)
+        patience = FAR_AWAY if is_address(assignment.bucket) else Patience()
+        patient = PatientBucket(bucket, sleep=interrupts.sleep, patience=patience)
         context = replace(context, cache=bring(patient, keys, cache_folder(os.environ)))
     return load_steps(assignment.steps, context)
 

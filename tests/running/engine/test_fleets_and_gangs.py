@@ -163,3 +163,26 @@ def test_what_cannot_be_run_here_is_refused_before_anything_starts(
     ended = repository.allot("run", "web")
     assert (ended.returncode, said in ended.stderr) == (1, True), ended.stderr
     assert not (repository.root / "results").exists()
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two replicas need two processors")
+def test_a_replica_is_given_back_to_a_campaign_of_a_higher_lane_and_comes_back_afterwards(
+    repository: Repository,
+) -> None:
+    processors = len(os.sched_getaffinity(0))
+    write(
+        repository,
+        "fleets",
+        "web",
+        "serve",
+        f"replicas: {{min: 1, max: {processors}}}\npriority: idle\npreemptible: true\n",
+    )
+    repository.campaign("c", range(1), extra="suspend: true\n")
+    engine = repository.start("run", "web", "c")
+    assert eventually(lambda: len(up(repository, "web")) == processors), "it takes what is free"
+    repository.campaign("c", range(1))
+    assert eventually(lambda: len(repository.manifests()) == 1), "the campaign gets a device"
+    assert eventually(lambda: len(up(repository, "web")) == processors + 1), "the replica comes back"
+    assert repository.allot("stop", "web").returncode == 0
+    assert engine.wait(timeout=30) == 130
+    assert kinds(repository, "web").count("replica.given-back") == 1

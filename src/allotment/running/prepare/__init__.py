@@ -2,7 +2,7 @@
 
 A pipeline names it beside its steps, to fetch weights, to build an index, to compile a model:
 
-    prepare: {step: models:fetch, settings: {name: swedish-lion}}
+    prepare: {step: models:fetch, settings: {name: our-model}}
 
 It is a function ``prepare(settings, context)`` that fills ``context.folder`` with files and returns nothing.
 A package offers one through the entry points of the group ``allotment.prepare``; a repository names its own

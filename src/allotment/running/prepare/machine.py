@@ -35,7 +35,10 @@ def machine_folder(cache: Path, keys: RecipeKeys, made: Made) -> Path:
 
 def is_prepared(bucket: PatientBucket, keys: RecipeKeys, cache: Path) -> bool:
     """Whether a recipe is prepared, and what was made is on this machine."""
-    made = read_made(bucket, keys.prepared)
+    try:
+        made = read_made(bucket, keys.prepared)
+    except VolumeFailedError:  # whoever prepares says in words what is wrong with it
+        return False
     return made is not None and machine_folder(cache, keys, made).is_dir()
 
 

@@ -22,8 +22,8 @@ from typing import Any
 
 from allotment.buckets.bucket import Bucket
 from allotment.buckets.keys import RecipeKeys
-from allotment.buckets.once import Patience, PatientBucket
-from allotment.buckets.opening import open_bucket
+from allotment.buckets.once import FAR_AWAY, Patience, PatientBucket
+from allotment.buckets.opening import is_address, open_bucket
 from allotment.errors import AllotmentError
 from allotment.events.event import Event
 from allotment.events.sinks import NoSink, PipeSink, Sink
@@ -181,6 +181,7 @@ def prepare(
             clock=time.time,
             monotonic=time.monotonic,
             interrupts=interrupts,
+            patience=FAR_AWAY if is_address(assignment.bucket) else DEFAULT_PATIENCE,
         ).run()
     finally:
         interrupts.close()
