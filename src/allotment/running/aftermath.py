@@ -24,7 +24,7 @@ from allotment.running.attempts import end_attempt
 from allotment.running.endings import EXIT_FAILED, EXIT_PERMANENT, Ended, VolumeFailedError
 from allotment.running.lease import release_of
 from allotment.running.page import page_name
-from allotment.running.supervisor import Death
+from allotment.running.watching import Death
 
 PATIENCE = Patience(tries=3)
 
