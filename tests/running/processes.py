@@ -76,6 +76,36 @@ exits = on_second(lambda: sys.exit(13))
 segfault = on_second(crash)
 greedy = on_second(lambda: bytearray(4 << 30))
 
+def detach(settings, context):
+    """A step that leaves a process that is hard to find: in a session of its own, without a mark."""
+    def forked():
+        child = os.fork()
+        if child == 0:
+            os.setsid()
+            if os.fork():
+                os._exit(0)
+            pathlib.Path("pid.new").write_text(str(os.getpid()))
+            pathlib.Path("pid.new").rename("pid")
+            while True:
+                time.sleep(1)
+        os.waitpid(child, 0)
+
+    def unmarked():
+        process = subprocess.Popen(["setsid", "env", "-i", "sleep", "1000"])
+        pathlib.Path("pid.new").write_text(str(process.pid))
+        pathlib.Path("pid.new").rename("pid")
+
+    def step(page, earlier):
+        if page.name == "0001":
+            {"forked": forked, "unmarked": unmarked}[settings["how"]]()
+            while not pathlib.Path("pid").exists():
+                time.sleep(0.01)
+        if page.name == "0002":
+            told("second")
+            time.sleep(settings["sleep"])
+        return {"txt": page.data}
+    return step
+
 def slow_load(settings, context):
     told("loading")
     time.sleep(1000)
@@ -245,6 +275,10 @@ class Repository:
         started = self.start(self.assignment(*arguments, **options))
         printed = started.output()
         return started.wait(), printed
+
+    def detached(self) -> int:
+        """The process that the step `detach` has left."""
+        return int((self.root / "pid").read_text())
 
     def living(self) -> list[int]:
         """The processes that descend from this repository's workers and still live."""

@@ -46,9 +46,9 @@ def repository(tmp_path: Path) -> Iterator[Repository]:
 def end(started: Started, way: str) -> None:
     """End a worker in one way."""
     worker = started.process.pid
-    children = {pid for pid in started.repository.living() if pid != worker}
-    working = {pid for pid in children if os.getpgid(pid) != os.getsid(pid)} if children else set()
     try:
+        children = {pid for pid in started.repository.living() if pid != worker}
+        working = {pid for pid in children if os.getpgid(pid) != os.getsid(pid)}
         if way == "term":
             started.process.terminate()
         elif way == "kill group":

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.running.processes import Repository, until
+from tests.running.processes import Repository, is_zombie, until
 
 GRACE = 4.0
 
@@ -113,7 +113,8 @@ def test_a_pipeline_that_cannot_work(repository: Repository, step: str, code: in
         ({"folder": "scans/empty"}, "source-empty"),
         ({"folder": "../outside"}, "source-outside"),
         ({"folder": "steps.py"}, "source-missing"),
-        ({"manifest": "https://example.org/manifest.json"}, "source-unknown"),
+        ({"manifest": "https://example.org/manifest.json"}, "source-forbidden"),
+        ({"ark": "ark:/12148/x"}, "source-unknown"),
         ({}, "source-unknown"),
     ],
 )
@@ -417,3 +418,72 @@ def test_a_log_takes_everything_that_is_printed(repository: Repository) -> None:
     assert started.output() == ""
     assert "page 0002 (p2.txt) failed for now" in path.read_text()
     assert json.loads(repository.objects()["v1/attempts/1.json"])["measured"]["log"] == str(path)
+
+
+def only_child(pid: int) -> int:
+    """The one process that another one has started."""
+    return int(Path(f"/proc/{pid}/task/{pid}/children").read_text())
+
+
+@pytest.mark.parametrize("how", ["forked", "unmarked"])
+@pytest.mark.parametrize("killed", ["nothing", "supervisor", "guardian", "working process", "group"])
+def test_what_has_cut_itself_loose_ends_and_its_device_is_free(
+    repository: Repository, tmp_path: Path, how: str, killed: str
+) -> None:
+    lock = os.open(tmp_path / "device", os.O_RDWR | os.O_CREAT)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    settings = {"how": how, "sleep": 0 if killed == "nothing" else 1000}
+    started = repository.start(repository.assignment("steps:detach", settings=settings), fds=(lock,))
+    os.close(lock)
+    started.until_told("second")
+    supervisor = started.process.pid
+    if killed == "group":
+        os.killpg(supervisor, signal.SIGKILL)
+    elif killed != "nothing":
+        guardian = only_child(supervisor)
+        children = {"supervisor": supervisor, "guardian": guardian}
+        os.kill(children.get(killed) or working_below(guardian), signal.SIGKILL)
+    codes = {"nothing": 0, "guardian": 143, "working process": 1}
+    assert started.wait() == codes.get(killed, -signal.SIGKILL)
+    until(lambda: is_zombie(repository.detached()))
+    lock = os.open(tmp_path / "device", os.O_RDWR)
+    until(lambda: is_free(lock))
+    os.close(lock)
+    repository.nothing_lives()
+
+
+def working_below(guardian: int) -> int:
+    """The working process: the child of its guardian that leads a group and no session."""
+    children = Path(f"/proc/{guardian}/task/{guardian}/children").read_text().split()
+    return next(int(pid) for pid in children if os.getpgid(int(pid)) == int(pid) != os.getsid(int(pid)))
+
+
+def is_free(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def test_a_guardian_that_is_stopped_goes_on(repository: Repository) -> None:
+    started = repository.start(
+        repository.assignment("steps:stubborn", limits={"page_seconds": 0.3, "retries": 0})
+    )
+    started.until_told("second")
+    os.kill(only_child(started.process.pid), signal.SIGSTOP)
+    assert started.wait() == 13
+    assert repository.end()["reason"] == "page-stuck"
+
+
+def test_while_the_supervisor_is_stopped_limits_hold_and_the_pipe_ends(repository: Repository) -> None:
+    started = repository.start(
+        repository.assignment("steps:stubborn", limits={"page_seconds": 0.3, "retries": 0}), events=True
+    )
+    started.until_told("second")
+    os.kill(started.process.pid, signal.SIGSTOP)
+    assert [event.kind for event in started.events()][-1] == "volume.failed"
+    assert started.process.poll() is None
+    os.kill(started.process.pid, signal.SIGCONT)
+    code = started.wait()
+    assert code == 13, started.output()

@@ -1,7 +1,7 @@
 """`python -m allotment.running --assignment FILE [--index N | --prepare]`: a worker, here or in a pod.
 
-Three small things come before anything large is imported: the guardian, which outlives everything; the
-supervisor, which is this process; and the limits of the process that works. A wrong call or a bad
+Three small things come before anything large is imported: the supervisor, which is this process; the
+guardian, which outlives everything; and the limits of the process that works. A wrong call or a bad
 assignment ends with 13, as everything that no other start can mend.
 """
 
@@ -10,13 +10,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import secrets
-import shutil
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NoReturn
 
 from allotment.running.assignment import Assignment, AssignmentError, VolumeSpec, read_assignment
@@ -24,8 +22,7 @@ from allotment.running.board import Board
 from allotment.running.endings import EXIT_FAILED, EXIT_PERMANENT
 from allotment.running.guardian import open_files, post_guardian
 from allotment.running.processes import adopt_orphans, die_with_parent
-from allotment.running.supervisor import SIGNALS, Death, Watch, WorkerEnd, clean_up
-from allotment.running.working import begin_process
+from allotment.running.supervisor import SIGNALS, Supervision
 
 
 class _Arguments(argparse.ArgumentParser):
@@ -88,61 +85,23 @@ def _log_to(path: str) -> None:
 
 
 def _supervise(assignment: Assignment, pack: tuple[VolumeSpec, ...] | None) -> int:
-    """Guardian, working process, and what comes after its end."""
-    limits = assignment.limits
-    inherited = _inherited()
-    mark, workdir, board = secrets.token_hex(8), tempfile.mkdtemp(prefix="allotment-"), Board()
-    deadline = None if limits.max_seconds is None else time.monotonic() + limits.max_seconds
-    guardian = post_guardian(mark, inherited - {assignment.worker.events_fd}, workdir)
+    """The guardian, which has the work done, and the wait for its end."""
+    _keep_to_ourselves()
+    board, most = Board(), assignment.limits.max_seconds
+    deadline = None if most is None else time.monotonic() + most
     adopt_orphans()
-    supervisor = os.getpid()
-    pid = os.fork()
-    if pid == 0:
-        os.close(guardian.pipe)
-        begin_process(
-            assignment,
-            pack,
-            board,
-            workdir=workdir,
-            deadline=deadline,
-            mark=mark,
-            supervisor=supervisor,
-        )
-    guardian.tell_group(pid)
-    end = Watch(pid, board, limits.grace_seconds, deadline).wait()
-    nothing_left = clean_up(pid, guardian)
-    code = _close(assignment, board, end)
-    if nothing_left:
-        shutil.rmtree(workdir, ignore_errors=True)
-        guardian.dismiss()
-    return code
+    guardian = post_guardian(assignment, pack, board, deadline)
+    if assignment.worker.events_fd is not None:
+        with suppress(OSError):
+            os.close(assignment.worker.events_fd)  # its end is the end of what works, whatever comes of us
+    return Supervision(guardian, board).wait()
 
 
-def _inherited() -> set[int]:
-    """The open files that were handed to this process; what the steps start is not to have them."""
-    inherited = set()
+def _keep_to_ourselves() -> None:
+    """Keep the open files that were handed to this process from what the steps start."""
     for number in open_files():
-        try:
+        with suppress(OSError):
             os.set_inheritable(number, number <= 2)
-        except OSError:
-            continue
-        if number > 2:
-            inherited.add(number)
-    return inherited
-
-
-def _close(assignment: Assignment, board: Board, end: WorkerEnd) -> int:
-    """Write the end of an attempt that the working process could not end itself, if there is time."""
-    about = board.volume
-    if about is None or end.death is Death.GRACE_OVER or (end.death is None and "reason" not in about):
-        return end.code
-    from allotment.running.aftermath import close_attempt, close_unwritten
-
-    if "reason" in about:
-        close_unwritten(assignment, about)
-        return end.code
-    assert end.death is not None  # noqa: S101 - said above
-    return close_attempt(assignment, about, end.death, end.how, board.page)
 
 
 if __name__ == "__main__":

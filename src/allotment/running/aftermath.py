@@ -25,7 +25,7 @@ from allotment.running.endings import EXIT_FAILED, EXIT_PERMANENT, Ended, Volume
 from allotment.running.lease import release_of
 from allotment.running.marks import mark_failed
 from allotment.running.page import page_name
-from allotment.running.supervisor import Death
+from allotment.running.watching import Death
 
 PATIENCE = Patience(tries=3)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 SIZE = 8192
 TEXT = 64
-CODE, PAGE, PAGE_END = range(3)
+CODE, PAGE, PAGE_END, VERDICT = range(4)
 NONE = -1.0
 
 
@@ -24,7 +24,7 @@ class Board:
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, SIZE)
         self._numbers = memoryview(self._memory)[:TEXT].cast("d")
-        self._numbers[CODE] = NONE
+        self._numbers[CODE] = self._numbers[VERDICT] = NONE
 
     @property
     def code(self) -> int | None:
@@ -35,6 +35,16 @@ class Board:
     def announce(self, code: int) -> None:
         """Say with which code the worker is about to end."""
         self._numbers[CODE] = code
+
+    @property
+    def verdict(self) -> int | None:
+        """The exit code of a worker whose guardian has to stay: something below it cannot be killed."""
+        code = self._numbers[VERDICT]
+        return None if code == NONE else int(code)
+
+    def judge(self, code: int) -> None:
+        """Say with which code the supervisor is to end."""
+        self._numbers[VERDICT] = code
 
     def begin_page(self, number: int, end: float) -> None:
         """Say that a page is in flight and by when (monotonic time; 0: never) it must be over."""

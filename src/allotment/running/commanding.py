@@ -1,34 +1,45 @@
 """`python -m allotment.running.commanding … -- PROGRAM ARGUMENTS`: a replica of a fleet, a worker of a gang.
 
 The program is somebody's own and knows nothing of us. It is started below the same two small processes as a
-worker that reads pages: a guardian that outlives everything and holds the devices' locks, and this
-supervisor, which dies with the engine, passes SIGTERM on, and kills what has not ended when the grace is
-over. It ends with 0 when the program did, with 143 when it was told to end, and with 1 for everything else;
-the last line of the log says how the program ended.
+worker that reads pages: this supervisor, which dies with the engine and passes SIGTERM on, and a guardian,
+which holds the devices' locks, kills what has not ended when the grace is over, and leaves nothing. It ends
+with 0 when the program did, with 143 when it was told to end, and with 1 for everything else; the last line
+of the log says how the program ended.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
-import secrets
 import shutil
 import signal
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NoReturn
 
 from allotment.running.assignment import WorkerSpec
+from allotment.running.board import Board
 from allotment.running.endings import EXIT_COMPLETE, EXIT_FAILED, EXIT_TERMINATED
-from allotment.running.guardian import MARK, open_files, post_guardian
+from allotment.running.guardian import open_files
 from allotment.running.limits import set_limits
-from allotment.running.processes import adopt_orphans, die_with_parent, end_group
-from allotment.running.supervisor import SIGNALS, clean_up
+from allotment.running.processes import (
+    adopt_orphans,
+    die_with_parent,
+    end_below,
+    hear_of_parents_end,
+    heard_within,
+)
+from allotment.running.supervisor import Supervision
+from allotment.running.watching import SIGNALS
 
 LOOK_SECONDS = 0.5
+PAUSE_SECONDS = 0.005
+MOST_PAUSES = 600
 NOT_STARTED = 127
 WORKDIR = "ALLOT_WORKDIR"
 
@@ -48,20 +59,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     task = read_task(sys.argv[1:] if arguments is None else arguments)
     if task.worker.parent_pid is not None:
         die_with_parent(task.worker.parent_pid)
-    inherited = _inherited()
-    mark, workdir = secrets.token_hex(8), tempfile.mkdtemp(prefix="allotment-")
-    guardian = post_guardian(mark, inherited, workdir)
+    _keep_to_ourselves()
     adopt_orphans()
     supervisor = os.getpid()
     pid = os.fork()
     if pid == 0:
-        os.close(guardian.pipe)
-        _become(task, mark=mark, workdir=workdir, supervisor=supervisor)
-    guardian.tell_group(pid)
-    code = _watch(pid, task.grace_seconds)
-    if clean_up(pid, guardian):
-        shutil.rmtree(workdir, ignore_errors=True)
-        guardian.dismiss()
+        code = EXIT_FAILED
+        try:
+            code = _guard(task, supervisor)
+        finally:
+            os._exit(code)
+    return Supervision(pid, Board()).wait()
+
+
+def _guard(task: Task, supervisor: int) -> int:
+    """Start the program, watch it to its end, and leave nothing of it; returns the exit code."""
+    os.setsid()
+    hear_of_parents_end()
+    adopt_orphans()
+    guardian, workdir = os.getpid(), tempfile.mkdtemp(prefix="allotment-")
+    pid = os.fork()
+    if pid == 0:
+        _become(task, workdir=workdir, guardian=guardian)
+    code = _watch(pid, task.grace_seconds, supervisor)
+    end_below(guardian, pauses=itertools.repeat(PAUSE_SECONDS, MOST_PAUSES))
+    shutil.rmtree(workdir, ignore_errors=True)
     return code
 
 
@@ -91,25 +113,18 @@ def read_task(arguments: Sequence[str]) -> Task:
     return Task(tuple(asked.command), worker, asked.grace)
 
 
-def _inherited() -> set[int]:
-    """The open files that were handed to this process, the devices' locks: the program does not get them."""
-    inherited = set()
+def _keep_to_ourselves() -> None:
+    """Keep the open files that were handed to this process, the devices' locks, from the program."""
     for number in open_files():
-        if number > 2:
-            try:
-                os.set_inheritable(number, number <= 2)
-            except OSError:
-                continue
-            inherited.add(number)
-    return inherited
+        with suppress(OSError):
+            os.set_inheritable(number, number <= 2)
 
 
-def _become(task: Task, *, mark: str, workdir: str, supervisor: int) -> NoReturn:
-    """Become the program, in a process group of its own that dies with the supervisor."""
+def _become(task: Task, *, workdir: str, guardian: int) -> NoReturn:
+    """Become the program, in a process group of its own that dies with the guardian."""
     try:
         os.setpgid(0, 0)
-        die_with_parent(supervisor)
-        os.environ[MARK] = mark
+        die_with_parent(guardian)
         os.environ[WORKDIR] = workdir
         for complaint in set_limits(task.worker):
             _say(complaint)
@@ -121,8 +136,10 @@ def _become(task: Task, *, mark: str, workdir: str, supervisor: int) -> NoReturn
         os._exit(NOT_STARTED)
 
 
-def _watch(pid: int, grace_seconds: float, monotonic: Callable[[], float] = time.monotonic) -> int:
-    """Wait for the program's end; returns the exit code to end with."""
+def _watch(
+    pid: int, grace_seconds: float, supervisor: int, monotonic: Callable[[], float] = time.monotonic
+) -> int:
+    """Wait for the program's end, or the supervisor's; returns the exit code to end with."""
     told: float | None = None
     while True:
         status = _reaped(pid)
@@ -133,12 +150,16 @@ def _watch(pid: int, grace_seconds: float, monotonic: Callable[[], float] = time
             if told is not None:
                 return EXIT_TERMINATED
             return EXIT_COMPLETE if code == 0 else EXIT_FAILED
+        if os.getppid() != supervisor:
+            return EXIT_TERMINATED
         if told is not None and monotonic() >= told + grace_seconds:
-            end_group(pid)
-        heard = signal.sigtimedwait(SIGNALS, LOOK_SECONDS)
-        if heard is not None and heard.si_signo != signal.SIGCHLD and told is None:
+            with suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)
+        heard = heard_within(SIGNALS, LOOK_SECONDS)
+        if heard not in {None, signal.SIGCHLD, signal.SIGHUP} and told is None:
             told = monotonic()
-            os.killpg(pid, signal.SIGTERM)
+            with suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGTERM)
 
 
 def _reaped(pid: int) -> int | None:

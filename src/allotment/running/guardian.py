@@ -1,63 +1,50 @@
-"""The process that outlives a worker: it sees to it that nothing that a step has started does.
+"""The process between the supervisor and the one that works: it sees to it that nothing of a step is left.
 
-Forked before anything large is imported, in a session of its own, so that no signal meant for the worker's
-group reaches it. It waits for the end of a pipe that only the supervisor holds. If the supervisor ends in
-good order it says so; else it was killed, and the guardian kills what is left: the worker's process group,
-and whatever has left the group but still carries the worker's mark in its environment. It keeps the
-inherited locks of devices open until then, so that no device is free while anything may still use it.
+It leads a session of its own, so that no signal meant for the worker's group reaches it, and adopts orphans
+(prctl(2), ``PR_SET_CHILD_SUBREAPER``): whatever a step starts stays below it, in whatever session, with
+whatever environment, and is found there by descent. When the working process has ended, or the supervisor
+has, it kills all of that. It keeps the inherited locks of devices open until nothing is left, so that no
+device is free while anything may still use it.
 """
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 import shutil
 import signal
 import sys
-import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import tempfile
+import traceback
+from collections.abc import Iterator
 
-from allotment.running.processes import end_all, end_group, has_mark
+from allotment.running.assignment import Assignment, VolumeSpec
+from allotment.running.board import Board
+from allotment.running.endings import EXIT_FAILED
+from allotment.running.processes import adopt_orphans, end_below, hear_of_parents_end
+from allotment.running.watching import SIGNALS, Death, Watch, WorkerEnd
+from allotment.running.working import begin_process
 
-MARK = "ALLOT_WORKER"
-DONE = b"done\n"
-
-
-@dataclass(frozen=True, slots=True)
-class Guardian:
-    """The guardian as its supervisor knows it."""
-
-    pid: int
-    pipe: int
-
-    def tell_group(self, group: int) -> None:
-        """Say which process group is the worker's."""
-        with contextlib.suppress(OSError):
-            os.write(self.pipe, f"group {group}\n".encode())
-
-    def dismiss(self) -> None:
-        """Say that everything has ended in good order, and wait for the guardian's end."""
-        with contextlib.suppress(OSError):
-            os.write(self.pipe, DONE)
-        os.close(self.pipe)
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(self.pid, 0)
+PAUSE_SECONDS = 0.005
+UNKILLABLE_SECONDS = 3.0
 
 
-def post_guardian(mark: str, keep: Iterable[int], workdir: str) -> Guardian:
-    """Fork the guardian; ``keep`` are the open files that it holds on to."""
-    reading, writing = os.pipe()
+def post_guardian(
+    assignment: Assignment, pack: tuple[VolumeSpec, ...] | None, board: Board, deadline: float | None
+) -> int:
+    """Fork the guardian, which starts the working process; returns its process id."""
+    supervisor = os.getpid()
     pid = os.fork()
     if pid:
-        os.close(reading)
-        return Guardian(pid, writing)
+        return pid
+    code = EXIT_FAILED
     try:
-        _alone(reading, keep)
-        _guard(reading, f"{MARK}={mark}".encode(), workdir)
+        code = _guard(assignment, pack, board, deadline, supervisor)
+    except BaseException:  # noqa: BLE001 - this process must not go on as its parent
+        traceback.print_exc()
+        end_below(os.getpid(), pauses=_for_long())
     finally:
-        os._exit(0)
+        os._exit(code)
 
 
 def open_files() -> tuple[int, ...]:
@@ -66,39 +53,50 @@ def open_files() -> tuple[int, ...]:
     return tuple(int(name) for name in os.listdir(folder))  # noqa: PTH208 - pathlib is not needed here
 
 
-def _alone(reading: int, keep: Iterable[int]) -> None:
-    """Leave the worker's session, and let go of everything but what is to be kept."""
+def _guard(
+    assignment: Assignment,
+    pack: tuple[VolumeSpec, ...] | None,
+    board: Board,
+    deadline: float | None,
+    supervisor: int,
+) -> int:
+    """Start the working process, watch it to its end, and leave nothing of it; returns the exit code."""
     os.setsid()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
-        signal.signal(number, signal.SIG_IGN)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for standard in (0, 1, 2):
-        os.dup2(nothing, standard)
-    kept = {0, 1, 2, reading, *keep}
-    for descriptor in open_files():
-        if descriptor not in kept:
-            with contextlib.suppress(OSError):
-                os.close(descriptor)
-
-
-def _guard(reading: int, mark: bytes, workdir: str) -> None:
-    """Wait for the supervisor's end, and clean up after it unless it has done so itself."""
-    told = b""
-    while part := os.read(reading, 4096):
-        told += part
-    if told.endswith(DONE):
-        return
-    groups = {int(line.split()[1]) for line in told.splitlines() if line.startswith(b"group ")}
-    for group in groups:
-        end_group(group)
-    end_all(
-        lambda process: process.group in groups or has_mark(process.pid, mark),
-        pauses=_pauses(),
-        sleep=time.sleep,
-    )
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    hear_of_parents_end()
+    adopt_orphans()
+    guardian, workdir = os.getpid(), tempfile.mkdtemp(prefix="allotment-")
+    pid = os.fork()
+    if pid == 0:
+        begin_process(assignment, pack, board, workdir=workdir, deadline=deadline, guardian=guardian)
+    end = Watch(pid, board, assignment.limits.grace_seconds, deadline, supervisor).wait()
+    nothing_left = end_below(guardian, pauses=_for_a_moment())
+    code = end.code if end.death is Death.ABANDONED else _close(assignment, board, end)
+    if not nothing_left:
+        board.judge(code)
+        end_below(guardian, pauses=_for_long())
     shutil.rmtree(workdir, ignore_errors=True)
+    return code
 
 
-def _pauses() -> Iterator[float]:
-    """Short ones at first; without end, for what cannot be killed yet still uses its devices."""
-    return itertools.chain(itertools.repeat(0.01, 500), itertools.repeat(1.0))
+def _close(assignment: Assignment, board: Board, end: WorkerEnd) -> int:
+    """Write the end of an attempt that the working process could not end itself, if there is time."""
+    about = board.volume
+    if about is None or end.death is Death.GRACE_OVER or (end.death is None and "reason" not in about):
+        return end.code
+    from allotment.running.aftermath import close_attempt, close_unwritten
+
+    if "reason" in about:
+        close_unwritten(assignment, about)
+        return end.code
+    assert end.death is not None  # noqa: S101 - said above
+    return close_attempt(assignment, about, end.death, end.how, board.page)
+
+
+def _for_a_moment() -> Iterator[float]:
+    return itertools.repeat(PAUSE_SECONDS, int(UNKILLABLE_SECONDS / PAUSE_SECONDS))
+
+
+def _for_long() -> Iterator[float]:
+    """Short pauses at first; without end, for what cannot be killed yet still uses its devices."""
+    return itertools.chain(_for_a_moment(), itertools.repeat(1.0))

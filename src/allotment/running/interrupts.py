@@ -3,7 +3,7 @@
 A page in flight is finished if the grace period allows, and dropped if not; a model load is dropped at
 once; a write is never broken off half-way by us. Which of these holds is the *mode* that the worker is in.
 Signals come to Python's main thread between two of its steps; code that does not come back to Python, or
-that swallows what is raised into it, is ended from outside (`allotment.running.supervisor`), a little after
+that swallows what is raised into it, is ended from outside (`allotment.running.watching`), a little after
 its limit.
 """
 

@@ -12,7 +12,8 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
 PR_SET_PDEATHSIG = 1
@@ -35,15 +36,27 @@ def die_with_parent(parent: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+def hear_of_parents_end() -> None:
+    """Have SIGHUP sent to this process when the thread that started it ends."""
+    _prctl(PR_SET_PDEATHSIG, signal.SIGHUP)
+
+
+def heard_within(signals: Collection[int], seconds: float) -> int | None:
+    """The signal, of blocked ones, that comes within so many seconds.
+
+    To a process that was stopped for longer than that, Python may hand anything at all (CPython up to 3.11
+    returns what it has not filled), or fail; both mean that none came.
+    """
+    try:
+        heard = signal.sigtimedwait(signals, seconds)
+    except OSError:
+        return None
+    return heard.si_signo if heard is not None and heard.si_signo in signals else None
+
+
 def adopt_orphans() -> None:
     """Become the parent of every process below this one whose own parent ends."""
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
-
-
-def end_group(group: int) -> None:
-    """Kill every process of a process group."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, signal.SIGKILL)
 
 
 def end_all(
@@ -60,6 +73,31 @@ def end_all(
             return True
         sleep(pause)
     return False
+
+
+def end_below(ancestor: int, *, pauses: Iterator[float]) -> bool:
+    """Kill everything that descends from a process, until nothing is left; returns whether that came.
+
+    The process must adopt orphans, so that whatever breaks loose from its parent is still found below it;
+    neither sessions nor environments matter.
+    """
+    for pause in pauses:
+        left = [_end(process) for process in descendants(ancestor)]
+        if not any(left):
+            return True
+        time.sleep(pause)
+    return False
+
+
+def descendants(ancestor: int) -> list[Process]:
+    """Everything that descends from a process now, nearest first."""
+    children: dict[int, list[Process]] = {}
+    for process in processes():
+        children.setdefault(process.parent, []).append(process)
+    found = children.pop(ancestor, [])
+    for process in found:
+        found += children.pop(process.pid, ())
+    return found
 
 
 def _end(process: Process) -> bool:

@@ -1,158 +1,74 @@
-"""The process that is known as the worker: it starts the one that works, watches it, and ends as it should.
+"""The process that is known as the worker: it forwards what it is told, and ends as its guardian says.
 
-Steps are foreign code. They may call `exit`, crash, run out of memory, or hang where no signal of Python's
-reaches them. So the exit code, the grace period and the time limits are kept by a small process that runs
-none of it: its exit code is 0, 1, 13 or 143 whatever happens below it. It forwards SIGTERM, and it ends the
-working process a little after a limit that the working process could not keep itself. Its own death is the
-working process's death.
+    engine -> supervisor -> guardian -> working process -> whatever the steps start
+
+Steps are foreign code. They may call `exit`, crash, hang, kill or stop their parent, and leave processes
+behind. So the exit code of the worker is that of a process that runs none of it, is no parent of what does,
+and ends with 0, 1, 13 or 143. Each of the two lower processes is looked after by the one above it:
+
+- The supervisor dies with whoever started it. Its own death, however it comes, is heard by the guardian,
+  which then ends everything below.
+- A guardian that is stopped is continued. One that is killed takes the working process with it (parent-death
+  signal); what is left has the supervisor for its parent then, is ended by it, and the worker counts as
+  reclaimed. A supervisor that is stopped delays the exit code alone: limits are kept by the guardian.
+
+Nothing can be done for what a step has started when the supervisor and the guardian are killed in the same
+instant: the working process dies then, and its children live on.
 """
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import signal
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from enum import StrEnum
+from dataclasses import dataclass
 
 from allotment.running.board import Board
 from allotment.running.endings import EXIT_FAILED, EXIT_TERMINATED
-from allotment.running.guardian import Guardian
-from allotment.running.limits import DEADLINE_SLACK, hard_grace
-from allotment.running.processes import end_all, end_group
+from allotment.running.processes import end_below, heard_within
 
 LOOK_SECONDS = 0.5
-TRACE_SECONDS = 0.1
 UNKILLABLE_SECONDS = 3.0
 SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGCHLD})
 
 
-class Death(StrEnum):
-    """How the working process came to its end, when the end was not its own."""
-
-    STUCK = "page-stuck"
-    OVERDUE = "deadline"
-    GRACE_OVER = "grace-over"
-    CRASHED = "crashed"
-    OUT_OF_MEMORY = "out-of-memory"
-    KILLED = "killed"
-
-
 @dataclass(frozen=True, slots=True)
-class WorkerEnd:
-    """The exit code to end with, and, when the working process did not end by itself, how it died."""
+class Supervision:
+    """What the supervisor watches: its guardian, and the board on which that one may leave a verdict."""
 
-    code: int
-    death: Death | None = None
-    how: str = ""
-
-
-def oom_kills() -> int:
-    """How often this container, or else this machine, has killed a process for want of memory."""
-    for path in ("/sys/fs/cgroup/memory.events", "/proc/vmstat"):
-        try:
-            with open(path, encoding="ascii") as file:  # noqa: PTH123 - nothing large is imported here
-                for line in file:
-                    if line.startswith("oom_kill "):
-                        return int(line.split()[1])
-        except (OSError, ValueError):
-            continue
-    return 0
-
-
-@dataclass(slots=True)
-class Watch:
-    """What the supervisor watches: a working process, its board, and the limits (monotonic times)."""
-
-    pid: int
+    guardian: int
     board: Board
-    grace_seconds: float
-    deadline: float | None
-    monotonic: Callable[[], float] = time.monotonic
-    _told_to_end: float | None = None
-    _by_term: bool = False
-    _death: Death | None = None
-    _killed: float = 0.0
-    _oom_kills: int = field(default_factory=oom_kills)
 
-    def wait(self) -> WorkerEnd:
-        """Wait for the working process's end."""
+    def wait(self) -> int:
+        """Wait for the guardian's end, or its verdict; returns the exit code to end with."""
         while True:
-            status = self._reap()
-            now = self.monotonic()
-            if status is not None:
-                return self._judge(os.waitstatus_to_exitcode(status))
-            if self._death is not None and now >= self._killed + UNKILLABLE_SECONDS:
-                return self._judge(-signal.SIGKILL)
-            self._end_if_overdue(now)
-            self._hear(now)
+            code = self._reap()
+            if code is not None and code < 0:
+                end_below(os.getpid(), pauses=itertools.repeat(0.005, int(UNKILLABLE_SECONDS / 0.005)))
+                return EXIT_TERMINATED
+            code = self.board.verdict if code is None else code
+            if code is not None:
+                return code
+            heard = heard_within(SIGNALS, LOOK_SECONDS)
+            if heard is not None and heard != signal.SIGCHLD:
+                self._pass_on(heard)
 
     def _reap(self) -> int | None:
-        """Take note of every child that has ended; returns the status of the one that works."""
+        """How the guardian ended (minus the signal that killed it), if so; one that is stopped goes on."""
         while True:
             try:
-                ended, status = os.waitpid(-1, os.WNOHANG)
+                ended, status = os.waitpid(-1, os.WNOHANG | os.WUNTRACED)
             except ChildProcessError:
-                return signal.SIGKILL
-            if ended == self.pid:
-                return status
+                return EXIT_FAILED
             if ended == 0:
                 return None
+            if ended != self.guardian:
+                continue
+            if not os.WIFSTOPPED(status):
+                return os.waitstatus_to_exitcode(status)
+            self._pass_on(signal.SIGCONT)
 
-    def _hear(self, now: float) -> None:
-        """Wait for a signal, or for the time of the next look."""
-        wait = LOOK_SECONDS
-        if self._told_to_end is not None and self._death is None:
-            wait = min(wait, max(0.0, self._told_to_end + hard_grace(self.grace_seconds) - now))
-        heard = signal.sigtimedwait(SIGNALS, wait)
-        if heard is None or heard.si_signo == signal.SIGCHLD:
-            return
-        self._by_term = self._by_term or heard.si_signo == signal.SIGTERM
-        if self._told_to_end is None:
-            self._told_to_end = self.monotonic()
-        os.kill(self.pid, signal.SIGTERM)
-
-    def _end_if_overdue(self, now: float) -> None:
-        """End the working process when it has not kept a limit itself; its log shows where it was."""
-        page_end = self.board.page_end
-        if self._death is not None:
-            return
-        if self._told_to_end is not None and now >= self._told_to_end + hard_grace(self.grace_seconds):
-            self._death = Death.GRACE_OVER
-        elif page_end is not None and now >= page_end:
-            self._death = Death.STUCK
-        elif self.deadline is not None and now >= self.deadline + DEADLINE_SLACK:
-            self._death = Death.OVERDUE
-        if self._death is not None:
-            self._killed = now
-            os.kill(self.pid, signal.SIGUSR1)
-            signal.sigtimedwait({signal.SIGCHLD}, TRACE_SECONDS)
-            os.kill(self.pid, signal.SIGKILL)
-
-    def _judge(self, code: int) -> WorkerEnd:
-        """What an end of the working process means; only a code that it has announced is its own."""
-        if self._death is None and code == self.board.code:
-            own = code != EXIT_TERMINATED or self._told_to_end is None or self._by_term
-            return WorkerEnd(code if own else EXIT_FAILED)
-        if self._told_to_end is not None:
-            return WorkerEnd(EXIT_TERMINATED if self._by_term else EXIT_FAILED, Death.GRACE_OVER)
-        if self._death is not None:
-            return WorkerEnd(EXIT_FAILED, self._death)
-        if code == -signal.SIGKILL:
-            memory = oom_kills() > self._oom_kills
-            return WorkerEnd(EXIT_FAILED, Death.OUT_OF_MEMORY if memory else Death.KILLED)
-        how = f"it ended with exit code {code}" if code >= 0 else f"signal {-code}"
-        return WorkerEnd(EXIT_FAILED, Death.CRASHED, how)
-
-
-def clean_up(group: int, guardian: Guardian) -> bool:
-    """End what the working process has left below it; returns whether nothing is left."""
-    end_group(group)
-    own = os.getpid()
-    return end_all(
-        lambda process: process.parent == own and process.pid != guardian.pid,
-        pauses=itertools.repeat(0.005, int(UNKILLABLE_SECONDS / 0.005)),
-        sleep=time.sleep,
-    )
+    def _pass_on(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.guardian, number)

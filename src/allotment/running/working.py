@@ -1,6 +1,6 @@
 """The process that does the work, from its fork to its end: its place, its limits, its log, the pages.
 
-It leads a process group of its own, dies with its supervisor, and announces the exit code that it means
+It leads a process group of its own, dies with its guardian, and announces the exit code that it means
 before it ends; an end that was not announced is no end of its own.
 """
 
@@ -19,7 +19,6 @@ from typing import NoReturn, cast
 from allotment.running.assignment import Assignment, VolumeSpec
 from allotment.running.board import Board
 from allotment.running.endings import EXIT_FAILED
-from allotment.running.guardian import MARK
 from allotment.running.limits import set_limits
 from allotment.running.logs import begin_log
 from allotment.running.masking import MaskedStream, hide
@@ -33,15 +32,14 @@ def begin_process(
     *,
     workdir: str,
     deadline: float | None,
-    mark: str,
-    supervisor: int,
+    guardian: int,
 ) -> NoReturn:
     """Do the work in this freshly forked process, and end it; without a pack, prepare the recipe."""
 
     def do() -> int:
         os.setpgid(0, 0)
-        die_with_parent(supervisor)
-        os.environ[MARK] = mark
+        die_with_parent(guardian)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
         os.close(nothing)

@@ -112,7 +112,7 @@ def test_a_failure_stops_the_campaign_and_is_told_once(
         del os.environ["ALLOT_SECRETS"]
     assert ended.returncode == 1, ended.stdout + ended.stderr
     assert "could not be prepared" in ended.stdout
-    assert said in ended.stdout.splitlines()[-1], ended.stdout
+    assert said in ended.stdout
     assert times_prepared(made) == times
     assert "s3cr3t-token" in (tmp_path / "prepared").read_text()
     for path in tmp_path.rglob("*"):

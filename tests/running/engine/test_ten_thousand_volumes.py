@@ -124,6 +124,6 @@ def test_a_further_run_of_what_is_complete(repository: Repository) -> None:
     for number in range(VOLUMES):
         filled.complete(f"v{number}", float(number), told=False)
     store, printed, code = served(repository, filled.bucket, "run", "c", "--plain")
-    assert f"{VOLUMES:,} of {VOLUMES:,} volumes complete" in printed
+    assert f"nothing left to do, {VOLUMES:,} volumes complete" in printed
     assert code == 0
     assert store.count < MOST_REQUESTS, store.requests

@@ -159,7 +159,7 @@ def _source_of(bucket: Bucket, record: str) -> str:
     """The file that a page was made of, in brackets, as far as its record is there."""
     try:
         return f" ({safe(str(json.loads(bucket.read(record))['source']['name']))})"
-    except (AllotmentError, ValueError, KeyError, TypeError):
+    except (AllotmentError, ValueError, KeyError, TypeError, RecursionError):
         return ""
 
 

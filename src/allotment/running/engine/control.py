@@ -126,7 +126,7 @@ def _description(path: Path) -> EngineDescription | None:
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
         return EngineDescription(**{**fields, "campaigns": tuple(fields["campaigns"])})
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
 
 

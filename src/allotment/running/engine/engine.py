@@ -32,6 +32,7 @@ from allotment.scheduling.local import WaitReason
 TURN_SECONDS = 0.25
 FLUSH_SECONDS = 1.0
 KILL_AFTER_GRACE = 10.0
+KILL_AFTER_SILENCE = 5.0
 MOST_BUCKET_FAILURES = 20
 
 
@@ -247,7 +248,8 @@ class Engine:
     def _reap(self) -> None:
         for worker in [worker for worker in self.workers if worker.ended() is not None]:
             self._take_all(worker)
-            self._selector.unregister(worker.pipe)
+            if worker.silent_since is None:
+                self._selector.unregister(worker.pipe)
             worker.close()
             self.workers.remove(worker)
             run = self._by_name[worker.campaign]
@@ -280,6 +282,15 @@ class Engine:
             asked = worker.asked_to_end
             if asked is not None and now > asked + grace + KILL_AFTER_GRACE:
                 worker.kill()
+            self._press_silent(worker, now)
+
+    def _press_silent(self, worker: Worker, now: float) -> None:
+        """Kill a worker of which nothing works any more, and which has not ended: it has been stopped."""
+        if worker.at_end and worker.silent_since is None:
+            worker.silent_since = now
+            self._selector.unregister(worker.pipe)
+        if worker.silent_since is not None and now > worker.silent_since + KILL_AFTER_SILENCE:
+            worker.kill()
 
     def _end_campaigns(self) -> None:
         for run in self.runs:

@@ -26,6 +26,7 @@ from allotment.running.limits import THREAD_VARIABLES
 
 READ_SIZE = 1 << 16
 LAST_WORDS_BYTES = 4096
+MOST_UNREAD = 1 << 22
 LINE_BEGINNING = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [a-z]+ ")
 
 
@@ -45,6 +46,8 @@ class Worker:
     held: bool = False
     asked_to_end: float | None = None
     killed: bool = False
+    at_end: bool = False
+    silent_since: float | None = None
     mask: Callable[[str], str] = str
     _unread: bytearray = field(default_factory=bytearray)
 
@@ -61,8 +64,11 @@ class Worker:
             except BlockingIOError:
                 break
             if not part:
+                self.at_end = True
                 break
             self._unread += part
+        if len(self._unread) > MOST_UNREAD and b"\n" not in self._unread:
+            self._unread.clear()  # no event is as long as that
         *lines, rest = bytes(self._unread).split(b"\n")
         self._unread[:] = rest
         for line in lines:
