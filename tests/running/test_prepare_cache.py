@@ -122,14 +122,15 @@ def test_a_kill_at_any_operation_is_harmless(
             made = read_made(patient(bucket), KEYS)
             assert made is None or len(made.files) == len(FILES), "the marker comes last"
     made = store(patient(bucket), KEYS, folder, measured={"at": 99})
-    cache_here = tmp / "cache"
+    cache_here, brought = tmp / "cache", False
     for place in range(data.draw(st.integers(1, 3))):
         try:
             dying = Dying(bucket, data.draw(st.integers(1, 9)), after=data.draw(st.booleans()))
             here = bring(patient(dying), RECIPE, cache_here)
         except Killed:
-            assert not is_prepared(patient(bucket), RECIPE, cache_here)
+            assert is_prepared(patient(bucket), RECIPE, cache_here) == brought
         else:
+            brought = True
             assert read_back(here) == FILES, place
     here = bring(patient(bucket), RECIPE, cache_here)
     assert read_back(here) == FILES
