@@ -20,7 +20,7 @@ from allotment.cli.rules import RULES
 from allotment.errors import Finding, Position, Severity
 
 COMMAND = re.compile(r"::(error|warning|notice) ((?:[a-z]+=[^,:\r\n]*)(?:,[a-z]+=[^,:\r\n]*)*)::([^\r\n]*)")
-HERE = Path("/work/repository")
+HERE = Path("/srv/repository")
 
 
 def checked(*findings: Finding) -> Checked:
@@ -123,7 +123,7 @@ def driver_and_results(text: str) -> tuple[dict[str, Any], list[dict[str, Any]]]
         ("a:b.yaml", "a%3Ab.yaml", True),
         (f"{HERE}/platform.yaml", "platform.yaml", True),
         ("/etc/allotment/platform.yaml", "file:///etc/allotment/platform.yaml", False),
-        ("../elsewhere/platform.yaml", "file:///work/elsewhere/platform.yaml", False),
+        ("../elsewhere/platform.yaml", "file:///srv/elsewhere/platform.yaml", False),
         ("campaigns/\udcff.yaml", "campaigns/%FF.yaml", True),
     ],
 )
