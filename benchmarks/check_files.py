@@ -16,6 +16,7 @@ from statistics import median
 import yaml
 
 from allotment.cli.commands.check import check
+from allotment.errors import Severity
 from benchmarks.ratio import Ratio
 
 VOLUMES = 100_000
@@ -69,8 +70,9 @@ def _drain(text: str) -> None:
 
 def _check(root: Path) -> None:
     checked = check(root, (), platform=None, team=None)
-    if checked.findings or checked.volumes != VOLUMES:
-        raise AssertionError(checked.findings[:3])
+    wrong = [finding for finding in checked.findings if finding.severity is not Severity.NOTE]
+    if wrong or checked.volumes != VOLUMES:
+        raise AssertionError(wrong[:3])
 
 
 def _cpu(work: Callable[[], None]) -> float:
