@@ -20,7 +20,7 @@ from typing import NoReturn
 from allotment.running.assignment import Assignment, AssignmentError, VolumeSpec, read_assignment
 from allotment.running.board import Board
 from allotment.running.endings import EXIT_FAILED, EXIT_PERMANENT
-from allotment.running.guardian import open_files, post_guardian
+from allotment.running.guardian import keep_to_ourselves, post_guardian
 from allotment.running.processes import adopt_orphans, die_with_parent
 from allotment.running.supervisor import SIGNALS, Supervision
 
@@ -86,7 +86,7 @@ def _log_to(path: str) -> None:
 
 def _supervise(assignment: Assignment, pack: tuple[VolumeSpec, ...] | None) -> int:
     """The guardian, which has the work done, and the wait for its end."""
-    _keep_to_ourselves()
+    keep_to_ourselves()
     board, most = Board(), assignment.limits.max_seconds
     deadline = None if most is None else time.monotonic() + most
     adopt_orphans()
@@ -95,13 +95,6 @@ def _supervise(assignment: Assignment, pack: tuple[VolumeSpec, ...] | None) -> i
         with suppress(OSError):
             os.close(assignment.worker.events_fd)  # its end is the end of what works, whatever comes of us
     return Supervision(guardian, board).wait()
-
-
-def _keep_to_ourselves() -> None:
-    """Keep the open files that were handed to this process from what the steps start."""
-    for number in open_files():
-        with suppress(OSError):
-            os.set_inheritable(number, number <= 2)
 
 
 if __name__ == "__main__":

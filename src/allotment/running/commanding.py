@@ -10,7 +10,6 @@ of the log says how the program ended.
 from __future__ import annotations
 
 import argparse
-import itertools
 import os
 import shutil
 import signal
@@ -25,12 +24,13 @@ from typing import NoReturn
 from allotment.running.assignment import WorkerSpec
 from allotment.running.board import Board
 from allotment.running.endings import EXIT_COMPLETE, EXIT_FAILED, EXIT_TERMINATED
-from allotment.running.guardian import open_files
+from allotment.running.guardian import keep_to_ourselves
 from allotment.running.limits import set_limits
 from allotment.running.processes import (
     adopt_orphans,
     die_with_parent,
     end_below,
+    for_a_moment,
     hear_of_parents_end,
     heard_within,
 )
@@ -38,8 +38,6 @@ from allotment.running.supervisor import Supervision
 from allotment.running.watching import SIGNALS
 
 LOOK_SECONDS = 0.5
-PAUSE_SECONDS = 0.005
-MOST_PAUSES = 600
 NOT_STARTED = 127
 WORKDIR = "ALLOT_WORKDIR"
 
@@ -59,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     task = read_task(sys.argv[1:] if arguments is None else arguments)
     if task.worker.parent_pid is not None:
         die_with_parent(task.worker.parent_pid)
-    _keep_to_ourselves()
+    keep_to_ourselves()
     adopt_orphans()
     supervisor = os.getpid()
     pid = os.fork()
@@ -82,7 +80,7 @@ def _guard(task: Task, supervisor: int) -> int:
     if pid == 0:
         _become(task, workdir=workdir, guardian=guardian)
     code = _watch(pid, task.grace_seconds, supervisor)
-    end_below(guardian, pauses=itertools.repeat(PAUSE_SECONDS, MOST_PAUSES))
+    end_below(guardian, pauses=for_a_moment())
     shutil.rmtree(workdir, ignore_errors=True)
     return code
 
@@ -111,13 +109,6 @@ def read_task(arguments: Sequence[str]) -> Task:
         cpus=asked.cpus, threads=asked.threads, memory_limit=asked.memory, parent_pid=asked.parent
     )
     return Task(tuple(asked.command), worker, asked.grace)
-
-
-def _keep_to_ourselves() -> None:
-    """Keep the open files that were handed to this process, the devices' locks, from the program."""
-    for number in open_files():
-        with suppress(OSError):
-            os.set_inheritable(number, number <= 2)
 
 
 def _become(task: Task, *, workdir: str, guardian: int) -> NoReturn:

@@ -17,16 +17,14 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Iterator
+from contextlib import suppress
 
 from allotment.running.assignment import Assignment, VolumeSpec
 from allotment.running.board import Board
 from allotment.running.endings import EXIT_FAILED
-from allotment.running.processes import adopt_orphans, end_below, hear_of_parents_end
+from allotment.running.processes import adopt_orphans, end_below, for_a_moment, hear_of_parents_end
 from allotment.running.watching import SIGNALS, Death, Watch, WorkerEnd
 from allotment.running.working import begin_process
-
-PAUSE_SECONDS = 0.005
-UNKILLABLE_SECONDS = 3.0
 
 
 def post_guardian(
@@ -53,6 +51,13 @@ def open_files() -> tuple[int, ...]:
     return tuple(int(name) for name in os.listdir(folder))  # noqa: PTH208 - pathlib is not needed here
 
 
+def keep_to_ourselves() -> None:
+    """Keep the open files that were handed to this process, the devices' locks, from what it starts."""
+    for number in open_files():
+        with suppress(OSError):
+            os.set_inheritable(number, number <= 2)
+
+
 def _guard(
     assignment: Assignment,
     pack: tuple[VolumeSpec, ...] | None,
@@ -70,7 +75,7 @@ def _guard(
     if pid == 0:
         begin_process(assignment, pack, board, workdir=workdir, deadline=deadline, guardian=guardian)
     end = Watch(pid, board, assignment.limits.grace_seconds, deadline, supervisor).wait()
-    nothing_left = end_below(guardian, pauses=_for_a_moment())
+    nothing_left = end_below(guardian, pauses=for_a_moment())
     code = end.code if end.death is Death.ABANDONED else _close(assignment, board, end)
     if not nothing_left:
         board.judge(code)
@@ -93,10 +98,6 @@ def _close(assignment: Assignment, board: Board, end: WorkerEnd) -> int:
     return close_attempt(assignment, about, end.death, end.how, board.page)
 
 
-def _for_a_moment() -> Iterator[float]:
-    return itertools.repeat(PAUSE_SECONDS, int(UNKILLABLE_SECONDS / PAUSE_SECONDS))
-
-
 def _for_long() -> Iterator[float]:
     """Short pauses at first; without end, for what cannot be killed yet still uses its devices."""
-    return itertools.chain(_for_a_moment(), itertools.repeat(1.0))
+    return itertools.chain(for_a_moment(), itertools.repeat(1.0))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import itertools
 import os
 import signal
 import sys
@@ -16,6 +17,8 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
+PAUSE_SECONDS = 0.005
+UNKILLABLE_SECONDS = 3.0
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -87,6 +90,11 @@ def end_below(ancestor: int, *, pauses: Iterator[float]) -> bool:
             return True
         time.sleep(pause)
     return False
+
+
+def for_a_moment() -> Iterator[float]:
+    """Pauses of a few seconds in all, for the end of what has been killed."""
+    return itertools.repeat(PAUSE_SECONDS, int(UNKILLABLE_SECONDS / PAUSE_SECONDS))
 
 
 def descendants(ancestor: int) -> list[Process]:

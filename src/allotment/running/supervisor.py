@@ -19,17 +19,15 @@ instant: the working process dies then, and its children live on.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import signal
 from dataclasses import dataclass
 
 from allotment.running.board import Board
 from allotment.running.endings import EXIT_FAILED, EXIT_TERMINATED
-from allotment.running.processes import end_below, heard_within
+from allotment.running.processes import end_below, for_a_moment, heard_within
 
 LOOK_SECONDS = 0.5
-UNKILLABLE_SECONDS = 3.0
 SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGCHLD})
 
 
@@ -45,7 +43,7 @@ class Supervision:
         while True:
             code = self._reap()
             if code is not None and code < 0:
-                end_below(os.getpid(), pauses=itertools.repeat(0.005, int(UNKILLABLE_SECONDS / 0.005)))
+                end_below(os.getpid(), pauses=for_a_moment())
                 return EXIT_TERMINATED
             code = self.board.verdict if code is None else code
             if code is not None:
