@@ -7,7 +7,6 @@ cost is compared only if it is the same in every answer that the data have for i
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -17,7 +16,7 @@ from typing import Any
 from allotment.devices.cel import CompileError, DeviceView, Environment, EvaluationError, compile_selector
 from allotment.devices.cel.devices import device_view
 from allotment.devices.slices import AttributeValue, Capacity, Device, Version
-from tests.conformance.outcomes import Outcome
+from tests.conformance.outcomes import ALL, Outcome, Share, read_json
 
 REFUSED_COST = 2**64 - 1
 
@@ -84,10 +83,10 @@ def _answer(evaluate: Callable[[], bool]) -> tuple[bool | str, str | None]:
         return "error", error.message
 
 
-def run_cases(path: Path) -> Iterator[Outcome]:
+def run_cases(path: Path, share: Share = ALL) -> Iterator[Outcome]:
     """Upstream's own table of selectors, and the combinations of gates."""
-    data = json.loads(path.read_text())
-    for case in data["cases"]:
+    data = read_json(path)
+    for case in share(data["cases"]):
         for actual in case["actual"]:
             environment = _environment(
                 case["envType"],
@@ -98,7 +97,7 @@ def run_cases(path: Path) -> Iterator[Outcome]:
             yield from _compare(
                 name, case["expression"], environment, actual, [(_view(case["device"]), actual)]
             )
-    for case in data["feature_combinations"]:
+    for case in share(data["feature_combinations"]):
         features = case["features"]
         environment = _gated(case["envType"], features)
         view = _view(case["device"])
@@ -108,9 +107,9 @@ def run_cases(path: Path) -> Iterator[Outcome]:
         )
 
 
-def run_extra(path: Path) -> Iterator[Outcome]:
+def run_extra(path: Path, share: Share = ALL) -> Iterator[Outcome]:
     """Many expressions on a few devices in every environment."""
-    data = json.loads(path.read_text())
+    data = read_json(path)
     views = [_view(device) for device in data["devices"]]
     costs: dict[tuple[str, int], set[int]] = defaultdict(set)
     for run in data["runs"]:
@@ -119,7 +118,7 @@ def run_extra(path: Path) -> Iterator[Outcome]:
                 costs[result["expression"], number].add(wanted["actualCost"])
     for run in data["runs"]:
         environment = _gated(run["envType"], run["features"])
-        for result in run["results"]:
+        for result in share(run["results"]):
             expression = result["expression"]
             evals = [
                 (view, wanted if len(costs[expression, number]) == 1 else {**wanted, "actualCost": None})
