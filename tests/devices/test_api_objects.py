@@ -8,11 +8,14 @@ from dataclasses import FrozenInstanceError, replace
 import pytest
 
 from allotment.devices.claims import (
+    AllocatedConfig,
     AllocatedDevice,
     Allocation,
     AllocationMode,
     ClaimSpec,
+    ConfigSource,
     Constraint,
+    DerivedAttribute,
     ExactRequest,
     Request,
     SubRequest,
@@ -51,7 +54,7 @@ FULL = Device(
         "shares": Capacity("10", RequestPolicy("1", valid_range=ValidRange("1", "10", "1"))),
         "slots": Capacity("4", RequestPolicy("2", valid_values=("2", "4"))),
     },
-    consumes_counters=(CounterConsumption("gpu-0-counters", {"memory-slice-0": "1"}),),
+    consumes_counters=(CounterConsumption("gpu-0-counters", {"memory-slice-0": "1"}, ("halves",)),),
     taints=(Taint("gpu.nvidia.com/xid", "NoSchedule", "48", "2026-01-02T03:04:05Z"),),
     node_selector=ON_RACK_1,
     binds_to_node=True,
@@ -81,7 +84,11 @@ def test_a_device_with_everything() -> None:
             "slots": {"value": "4", "requestPolicy": {"default": "2", "validValues": ["2", "4"]}},
         },
         "consumesCounters": [
-            {"counterSet": "gpu-0-counters", "counters": {"memory-slice-0": {"value": "1"}}}
+            {
+                "counterSet": "gpu-0-counters",
+                "counters": {"memory-slice-0": {"value": "1"}},
+                "compatibilityGroups": ["halves"],
+            }
         ],
         "nodeSelector": {
             "nodeSelectorTerms": [{"matchExpressions": [{"key": "rack", "operator": "In", "values": ["r1"]}]}]
@@ -159,6 +166,7 @@ def test_a_claim_with_everything() -> None:
         count=2,
         tolerations=(Toleration("k", "Exists", effect="NoExecute", toleration_seconds=0),),
         capacity={"memory": "8Gi"},
+        derived_attributes=(DerivedAttribute("x/z", "1"),),
     )
     everything = ExactRequest("any", mode=AllocationMode.ALL, admin_access=True)
     claim = ClaimSpec(
@@ -184,6 +192,7 @@ def test_a_claim_with_everything() -> None:
                             {"key": "k", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 0}
                         ],
                         "capacity": {"requests": {"memory": "8Gi"}},
+                        "derivedAttributes": [{"name": "x/z", "expression": "1"}],
                     },
                 },
                 {
@@ -212,6 +221,50 @@ def test_an_allocation() -> None:
     allocation = Allocation((AllocatedDevice("one", DeviceId("d", "p/q", "x")),))
     assert allocation.to_dict() == {
         "devices": {"results": [{"request": "one", "driver": "d", "pool": "p/q", "device": "x"}]}
+    }
+
+
+def test_an_allocation_with_everything() -> None:
+    device = AllocatedDevice(
+        "one/big",
+        DeviceId("d", "p", "x"),
+        admin_access=False,
+        tolerations=(Toleration("k", "Exists"),),
+        binding_conditions=("ready",),
+        binding_failure_conditions=("broken",),
+        share_id="a-share",
+        consumed_capacity={"memory": "10Gi"},
+        skip_node_operations=("*",),
+    )
+    config = AllocatedConfig(ConfigSource.FROM_CLASS, OpaqueConfig("d", {"a": 1}, ("one/big",)))
+    allocation = Allocation((device,), (config,), ON_RACK_1, "2026-01-02T03:04:05Z")
+    assert allocation.to_dict() == {
+        "devices": {
+            "results": [
+                {
+                    "request": "one/big",
+                    "driver": "d",
+                    "pool": "p",
+                    "device": "x",
+                    "adminAccess": False,
+                    "tolerations": [{"key": "k", "operator": "Exists"}],
+                    "bindingConditions": ["ready"],
+                    "bindingFailureConditions": ["broken"],
+                    "shareID": "a-share",
+                    "consumedCapacity": {"memory": "10Gi"},
+                    "skipNodeOperations": ["*"],
+                }
+            ],
+            "config": [
+                {
+                    "source": "FromClass",
+                    "requests": ["one/big"],
+                    "opaque": {"driver": "d", "parameters": {"a": 1}},
+                }
+            ],
+        },
+        "nodeSelector": ON_RACK_1.to_dict(),
+        "allocationTimestamp": "2026-01-02T03:04:05Z",
     }
 
 

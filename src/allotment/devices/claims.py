@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from allotment.devices.classes import OpaqueConfig, selectors_to_list
+from allotment.devices.nodes import NodeSelector
 from allotment.devices.slices import API_VERSION, DeviceId, Taint
 
 MOST_DEVICES = 32  # results of one claim, and requests of one claim
@@ -54,16 +55,33 @@ class Toleration:
 
 
 @dataclass(frozen=True, slots=True)
+class DerivedAttribute:
+    """An attribute that a request works out for each device by a CEL expression (KEP 6080)."""
+
+    name: str
+    expression: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The attribute as the API has it."""
+        return {"name": self.name, "expression": self.expression}
+
+
+@dataclass(frozen=True, slots=True)
 class ExactRequest:
-    """So many devices of a class that pass all selectors."""
+    """So many devices of a class that pass all selectors.
+
+    A selector that is no CEL expression, of a version newer than this, is an empty text; a mode that is not
+    known stays the word that was said.
+    """
 
     device_class: str
     selectors: tuple[str, ...] = ()
     count: int = 1
-    mode: AllocationMode = AllocationMode.EXACT_COUNT
+    mode: AllocationMode | str = AllocationMode.EXACT_COUNT
     tolerations: tuple[Toleration, ...] = ()
     capacity: Mapping[str, str] = field(default_factory=dict, hash=False)
     admin_access: bool | None = None
+    derived_attributes: tuple[DerivedAttribute, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The request as the API has it under ``exactly``."""
@@ -79,6 +97,8 @@ class ExactRequest:
             said["tolerations"] = [toleration.to_dict() for toleration in self.tolerations]
         if self.capacity:
             said["capacity"] = {"requests": dict(self.capacity)}
+        if self.derived_attributes:
+            said["derivedAttributes"] = [derived.to_dict() for derived in self.derived_attributes]
         return said
 
 
@@ -163,28 +183,74 @@ class ClaimSpec:
         }
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class AllocatedDevice:
-    """One device that was given, and for which request: ``name``, or ``name/alternative``."""
+    """One device that was given, and for which request: ``name``, or ``name/alternative``.
+
+    ``share_id`` and ``consumed_capacity`` are there for a device that several claims may hold: which share of
+    it this is, and how much of each of its capacities.
+    """
 
     request: str
     id: DeviceId
+    admin_access: bool | None = None
+    tolerations: tuple[Toleration, ...] = ()
+    binding_conditions: tuple[str, ...] = ()
+    binding_failure_conditions: tuple[str, ...] = ()
+    share_id: str | None = None
+    consumed_capacity: Mapping[str, str] = field(default_factory=dict, hash=False)
+    skip_node_operations: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The result as the API has it."""
+        more: dict[str, Any] = {
+            "adminAccess": self.admin_access,
+            "tolerations": [toleration.to_dict() for toleration in self.tolerations],
+            "bindingConditions": list(self.binding_conditions),
+            "bindingFailureConditions": list(self.binding_failure_conditions),
+            "shareID": self.share_id,
+            "consumedCapacity": dict(self.consumed_capacity),
+            "skipNodeOperations": list(self.skip_node_operations),
+        }
         return {
             "request": self.request,
             "driver": self.id.driver,
             "pool": self.id.pool,
             "device": self.id.device,
+            **{key: value for key, value in more.items() if value not in (None, [], {})},
         }
+
+
+class ConfigSource(StrEnum):
+    """Who wrote a configuration: an administrator, into the class, or a user, into the claim."""
+
+    FROM_CLASS = "FromClass"
+    FROM_CLAIM = "FromClaim"
+
+
+@dataclass(frozen=True, slots=True)
+class AllocatedConfig:
+    """A configuration that a driver gets with the devices, for the requests that it names (none: all)."""
+
+    source: ConfigSource
+    config: OpaqueConfig
+
+    def to_dict(self) -> dict[str, Any]:
+        """The configuration as the API has it."""
+        return {"source": str(self.source), **self.config.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """What a claim was given, in the order in which it was found."""
+    """What a claim was given, in the order in which it was found, and where that can be used.
+
+    ``node_selector`` tells the nodes from which all of the devices can be reached; None: every node.
+    """
 
     results: tuple[AllocatedDevice, ...] = ()
+    config: tuple[AllocatedConfig, ...] = ()
+    node_selector: NodeSelector | None = None
+    allocation_timestamp: str | None = None
 
     @property
     def ids(self) -> tuple[DeviceId, ...]:
@@ -192,5 +258,12 @@ class Allocation:
         return tuple(result.id for result in self.results)
 
     def to_dict(self) -> dict[str, Any]:
-        """``status.allocation`` as the API has it, as far as one machine needs it."""
-        return {"devices": {"results": [result.to_dict() for result in self.results]}}
+        """``status.allocation`` as the API has it."""
+        said: dict[str, Any] = {"devices": {"results": [result.to_dict() for result in self.results]}}
+        if self.config:
+            said["devices"]["config"] = [config.to_dict() for config in self.config]
+        if self.node_selector is not None:
+            said["nodeSelector"] = self.node_selector.to_dict()
+        if self.allocation_timestamp is not None:
+            said["allocationTimestamp"] = self.allocation_timestamp
+        return said

@@ -292,8 +292,8 @@ def _counter_set(value: Any, place: Place) -> CounterSet:
 def _consumption(value: Any, place: Place) -> CounterConsumption:
     fields = Fields(value, place)
     name = fields.text("counterSet", required="name the counter set")
-    counters = fields.table("counters", _counter)
-    found = CounterConsumption(name or "", counters, fields.rest(("compatibilityGroups",)))
+    counters, groups = fields.table("counters", _counter), fields.texts("compatibilityGroups")
+    found = CounterConsumption(name or "", counters, groups, fields.rest())
     fields.done()
     return found
 

@@ -98,11 +98,13 @@ class CounterConsumption:
 
     counter_set: str
     counters: Mapping[str, str] = field(hash=False)
+    compatibility_groups: tuple[str, ...] = ()
     other: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The consumption as the API has it."""
-        return {"counterSet": self.counter_set, "counters": _values(self.counters), **self.other}
+        groups = {"compatibilityGroups": list(self.compatibility_groups)} if self.compatibility_groups else {}
+        return {"counterSet": self.counter_set, "counters": _values(self.counters), **groups, **self.other}
 
 
 @dataclass(frozen=True, slots=True)
