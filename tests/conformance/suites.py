@@ -1,0 +1,46 @@
+"""The table of suites: the file or folder of the cases, and the function that compares with it.
+
+A new suite is one line here; ``outcomes`` says what the function is to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from tests.conformance.outcomes import Outcome, Share
+
+Run = Callable[[Path, Share], Iterator[Outcome]]
+
+
+@dataclass(frozen=True)
+class Suite:
+    """``name`` is that of ``conformance.toml`` and ``--only``; ``function`` is named as ``module:function``.
+
+    ``parts`` is how many shares it is worth running in; 1 is right for what takes a second or two.
+    """
+
+    name: str
+    path: str
+    function: str
+    parts: int = 1
+
+    @property
+    def group(self) -> str:
+        """The part of the name that several suites have in common."""
+        return self.name.partition("/")[0]
+
+    def load(self) -> Run:
+        """The function itself."""
+        module, _, name = self.function.partition(":")
+        run: Run = getattr(import_module(f"tests.conformance.{module}"), name)
+        return run
+
+
+SUITES = (
+    Suite("cel/cases", "cel/cel_cases.json", "cel:run_cases"),
+    Suite("cel/extra", "cel/cel_cases_extra.json", "cel:run_extra", parts=4),
+    Suite("slices", "slices", "slices:run_slices"),
+)
