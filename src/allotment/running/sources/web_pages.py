@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
+from allotment.devices.ledger import default_folder
 from allotment.running.assignment import Network
 from allotment.running.endings import PermanentFailureError, VolumeFailedError
 from allotment.running.page import PageRefused, page_name
@@ -24,7 +26,7 @@ from allotment.running.sources.iiif.values import ManifestError
 from allotment.running.sources.received import received_page
 from allotment.running.sources.source import Fetched, PageRef
 from allotment.running.sources.web.addresses import Address, masked, shown
-from allotment.running.sources.web.client import Client, Found
+from allotment.running.sources.web.client import Client, Found, World
 from allotment.running.sources.web.errors import (
     UNREACHABLE,
     UNREADABLE,
@@ -77,8 +79,9 @@ class WebSource:
 
 @cache
 def client_for(network: Network) -> Client:
-    """This process's client, so that a pack of volumes shares its connections and its manners."""
-    return Client(network)
+    """This process's client, so that a pack of volumes shares its connections, and all of this machine's
+    workers its manners."""
+    return Client(network, World(shared=default_folder(os.environ)))
 
 
 def open_images(addresses: Sequence[str], client: Client, network: Network, *, max_pixels: int) -> WebSource:

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from http.client import HTTPException
+from pathlib import Path
 from typing import Final
 
 from urllib3.exceptions import HTTPError
@@ -33,6 +34,7 @@ from allotment.running.sources.web.manners import LONGEST_PAUSE, Manners
 from allotment.running.sources.web.names import Names, Resolve, look_up
 from allotment.running.sources.web.policy import Policy
 from allotment.running.sources.web.trouble import in_plain_words
+from allotment.running.sources.web.turns import SharedTurns
 from allotment.running.sources.web.watch import Watch, Watchman
 
 USER_AGENT: Final = f"allotment/{__version__}"
@@ -62,7 +64,10 @@ class Elsewhere:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What a client needs of the world beside the network: names, clocks, pauses, chance."""
+    """What a client needs of the world beside the network: names, clocks, pauses, chance.
+
+    ``shared`` is the folder by which the workers of this machine keep their manners together.
+    """
 
     resolve: Resolve = look_up
     monotonic: Callable[[], float] = time.monotonic
@@ -70,6 +75,7 @@ class World:
     sleep: Callable[[float], object] = time.sleep
     chance: Callable[[], float] = random.random
     trusted: Callable[[], ssl.SSLContext] = ssl.create_default_context
+    shared: Path | None = None
 
 
 class Client:
@@ -80,7 +86,12 @@ class Client:
         self._world = world = world or World()
         self._policy = Policy(network.hosts, network.private)
         self._names = Names(self._policy, world.resolve, world.monotonic)
-        self._manners = Manners(network.per_host, monotonic=world.monotonic, sleep=world.sleep)
+        self._manners = Manners(
+            network.per_host,
+            monotonic=world.monotonic,
+            sleep=world.sleep,
+            shared=None if world.shared is None else SharedTurns(world.shared, network.per_host),
+        )
         self._connections = Connections(world.monotonic)
         self._watchman = Watchman()
 
