@@ -20,7 +20,7 @@ bench: .venv/ready-dev   ## each budget beside its rival, in one run, as ratios
 	.venv/bin/python -m benchmarks
 
 conformance: .venv/ready-dev  ## compare decisions with upstream's recorded answers: make conformance DATA=folder
-	.venv/bin/python -m tests.conformance --data $(DATA)
+	@.venv/bin/python -m tests.conformance $(if $(DATA),--data "$(DATA)") $(ARGS)
 
 lint: .venv/ready-dev    ## lint, layout, types and layers only
 	./scripts/lint

@@ -1,63 +1,66 @@
-"""``python -m tests.conformance --data FOLDER``: how far Allotment agrees with the systems that it stands in
-for.
+"""``make conformance DATA=folder``: how far Allotment agrees with the systems that it stands in for.
 
-The folder holds cases with the answers of the real thing; files that are not there are left out. One table of
-suites, then every case that disagrees. Exit 1 where the folder has no file that is known, or, with
-``--floor``, where a suite agrees less often.
+The folder holds cases with the answers of the real thing; files that are not there are left out. A table of
+suites and features, then what differs. Exit 1 where a suite agrees less than its floor (``conformance.toml``)
+or the folder has no file that is known; 2 for a wrong call or a file that cannot be used.
 """
 
 from __future__ import annotations
 
-import argparse
+import json
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.conformance import cel, slices
-from tests.conformance.outcomes import Outcome
+import click
 
-Suite = Callable[[Path], Iterator[Outcome]]
-SUITES: dict[str, tuple[tuple[str, Suite], ...]] = {
-    "cel": (
-        ("cel/cel_cases.json", cel.run_cases),
-        ("cel/cel_cases_extra.json", cel.run_extra),
-    ),
-    "slices": (("slices", slices.run_slices),),
-}
+from allotment.cli.columns import terminal_width
+from tests.conformance import report
+from tests.conformance.comparing import compare
+from tests.conformance.floors import FILE, read_floors
+from tests.conformance.outcomes import BrokenFile
+from tests.conformance.progress import Progress
+from tests.conformance.results import unread_files, weigh
+from tests.conformance.suites import SUITES
+
+NAMES = tuple(dict.fromkeys(name for suite in SUITES for name in (suite.group, suite.name)))
 
 
-def main() -> int:
+class _Unusable(click.ClickException):
+    exit_code = 2
+
+
+@click.command(help="Compare Allotment's decisions with recorded ones.")
+@click.option("--data", type=Path, envvar="ALLOT_CONFORMANCE", help="The folder of cases.")
+@click.option("--only", type=click.Choice(NAMES), multiple=True, help="This suite or group of suites.")
+@click.option("--failures", type=click.IntRange(min=0), default=0, help="Show so many differences in full.")
+@click.option("-o", "--output", type=click.Choice(["table", "json"]), default="table", help="How to show it.")
+@click.option("--floors", type=Path, default=FILE, help="What is asked of each suite; conformance.toml.")
+def main(data: Path | None, only: tuple[str, ...], failures: int, output: str, floors: Path) -> None:
     """Runs the suites whose data are there."""
-    parser = argparse.ArgumentParser(prog="python -m tests.conformance")
-    parser.add_argument("--data", type=Path, required=True, help="the folder with the cases")
-    parser.add_argument("--only", choices=sorted(SUITES), help="one group of suites")
-    parser.add_argument("--floor", type=float, default=0.0, help="the least rate of each suite, in per cent")
-    options = parser.parse_args()
-    groups = [options.only] if options.only else list(SUITES)
-    failing: list[Outcome] = []
-    agreed = total = 0
-    below = False
-    print(f"{'file':<28}{'what':<16}{'pass':>7}{'of':>7}{'rate':>9}")
-    for name, suite in (entry for group in groups for entry in SUITES[group]):
-        path = options.data / name
-        if not path.exists():
-            continue
-        outcomes = list(suite(path))
-        for what in dict.fromkeys(outcome.what for outcome in outcomes):
-            found = [outcome for outcome in outcomes if outcome.what == what]
-            passed = sum(outcome.agrees for outcome in found)
-            rate = 100 * passed / len(found)
-            below = below or rate < options.floor
-            print(f"{name:<28}{what:<16}{passed:>7}{len(found):>7}{rate:>8.1f}%")
-            agreed, total = agreed + passed, total + len(found)
-        failing += [outcome for outcome in outcomes if not outcome.agrees]
-    for outcome in failing:
-        print(
-            f"\n{outcome.what}: {outcome.case}\n  expected {outcome.expected!r}\n  found    {outcome.found!r}"
-        )
-    print(f"{agreed} of {total} agree")
-    return 1 if below or not total else 0
+    if data is None or not data.is_dir():
+        fault = "no folder is named" if data is None else f"{data} is not a folder"
+        raise _Unusable(f"{fault}; name the folder of cases: make conformance DATA=folder")
+    wanted = [suite for suite in SUITES if not only or {suite.name, suite.group} & set(only)]
+    there = [suite for suite in wanted if (data / suite.path).exists()]
+    absent = [suite.path for suite in wanted if suite not in there]
+    try:
+        asked = read_floors(floors, (suite.name for suite in SUITES))
+        with Progress() as progress:
+            compared = compare(data, there, progress.told)
+        unread = [] if only else unread_files(data, SUITES)
+    except (BrokenFile, OSError) as fault:
+        raise _Unusable(str(fault)) from fault
+    results = weigh(compared, asked, absent, unread)
+    if not there:
+        click.echo(f"{data} has none of the files that are read: {', '.join(absent)}", err=True)
+    if output == "json":
+        click.echo(json.dumps(report.as_json(results), indent=2))
+    else:
+        for line in report.lines(results, failures, terminal_width()):
+            click.echo(line)
+        click.echo(report.last_line(results))
+    sys.exit(results.exit_code)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main(prog_name="python -m tests.conformance")

@@ -8,8 +8,8 @@ A suite is a function ``run(path, share) -> Iterator[Outcome]`` with a line of i
 * Each ``Outcome`` is one thing that is compared: the verdict, the chosen devices, the number of steps. Its
   ``feature`` is the line of the table that it is counted in; its ``case`` is the name by which
   ``conformance.toml`` knows it. Both are stable from run to run.
-* What is expected and what is found are compared with ``==`` and shown with ``repr``: strings, numbers, tuples
-  and frozen dataclasses, nothing that is in another order each time.
+* What is expected and what is found are compared with ``==`` and shown with ``repr``: strings, numbers,
+  tuples and frozen dataclasses, nothing that is in another order each time.
 * Files are read with ``read_json`` and ``read_json_lines``, which say what is wrong with a broken one.
 * ``attempt(call)`` is for what Allotment answers: a fault of its own is then a disagreement of this one case.
 """
