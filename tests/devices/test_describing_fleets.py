@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from allotment.devices.catalogue import cards
 from allotment.devices.describe import parse_description
 from allotment.devices.limits import slice_problems
-from allotment.devices.mig_layout import lay_out
+from allotment.devices.mig.cuts import lay_out
 from allotment.devices.slices import Capacity, Version
 from allotment.errors import EXIT_USAGE, UsageError
 

@@ -16,7 +16,7 @@ from allotment.devices.catalogue import Card, MigProfile, find
 from allotment.devices.described_cards import Cut, card_devices
 from allotment.devices.found import slices_of
 from allotment.devices.known_classes import CLASSES
-from allotment.devices.mig_layout import lay_out
+from allotment.devices.mig.cuts import lay_out
 from allotment.devices.slices import ResourceSlice
 from allotment.devices.world import World
 from allotment.errors import UsageError, did_you_mean

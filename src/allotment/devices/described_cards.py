@@ -12,7 +12,7 @@ from typing import Final
 from uuid import UUID, uuid5
 
 from allotment.devices.catalogue import Card
-from allotment.devices.mig_layout import Cut
+from allotment.devices.mig.cuts import Cut
 from allotment.devices.nvml_words import mig_device_name
 from allotment.devices.slices import AttributeValue, Capacity, Device, Version
 from allotment.quantities import format_bytes
