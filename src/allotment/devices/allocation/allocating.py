@@ -1,0 +1,87 @@
+"""Allocating the claims of one pod on one node: all of them, or none."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from allotment.devices.allocation.errors import INVALID_POOLS, AllocationError
+from allotment.devices.allocation.features import Variant
+from allotment.devices.allocation.ground import Ground
+from allotment.devices.allocation.outcome import config_of, node_selector_of, result_of
+from allotment.devices.allocation.search import Search
+from allotment.devices.allocation.sites import Site
+from allotment.devices.allocation.taken import Taken
+from allotment.devices.allocation.trial import Given, Trial
+from allotment.devices.allocation.wants import NamedClaim, ReadyClaim, make_ready
+from allotment.devices.claims import Allocation
+
+
+def new_share_id() -> str:
+    """A name for a share of a device that no other share has."""
+    return str(uuid.uuid4())
+
+
+@dataclass(slots=True)
+class Attempt:
+    """What came of the claims of one pod on one node: ``allocations``, one for each, or None, or an error.
+
+    ``steps`` is how many calls upstream's search would make.
+    """
+
+    allocations: tuple[Allocation, ...] | None = None
+    error: AllocationError | None = None
+    steps: int = 0
+
+
+def allocate_on(
+    site: Site,
+    claims: Sequence[NamedClaim],
+    taken: Taken,
+    ground: Ground,
+    share_ids: Callable[[], str] = new_share_id,
+) -> Attempt:
+    """The first complete solution on a node while so much is taken."""
+    attempt = Attempt()
+    try:
+        ready = make_ready(claims, site, ground, taken)
+        trial = Trial(site, ground, taken, len(ready))
+        search = Search(ready, site, trial, combinations=ground.variant is not Variant.STABLE)
+        try:
+            found = search.run()
+        finally:
+            attempt.steps = search.steps
+        if found:
+            attempt.allocations = tuple(
+                _allocation(claim, _chosen(claim, place, search), trial.results[place], ground, share_ids)
+                for place, claim in enumerate(ready)
+            )
+        elif site.has_invalid_pool:
+            attempt.error = AllocationError(INVALID_POOLS, only_this_node=True)
+    except AllocationError as error:
+        attempt.error = error
+    return attempt
+
+
+def _chosen(claim: ReadyClaim, place: int, search: Search) -> list[str]:
+    """The names under which the requests of a claim were met."""
+    return [wants[search.chosen.get((place, number), 0)].name for number, wants in enumerate(claim.requests)]
+
+
+def _allocation(
+    claim: ReadyClaim,
+    chosen: Sequence[str],
+    results: Sequence[Given],
+    ground: Ground,
+    share_ids: Callable[[], str],
+) -> Allocation:
+    site = claim.site
+    return Allocation(
+        tuple(
+            result_of(given, site, ground.features, share_ids() if given.shared else None)
+            for given in results
+        ),
+        config_of(claim.spec, chosen, ground.classes, by_request=ground.behaviour.config_by_request),
+        node_selector_of(results, site, claim.name, ground.variant),
+    )

@@ -1,0 +1,85 @@
+"""Counters that the devices of a pool share: what is left of them, and what is being taken.
+
+A pool's counter sets say what there is; each device says what it takes. What allocated devices of the pool
+take is gone, those included that this node cannot reach. A device can be given when, with what it takes, no
+counter of the pool is overdrawn. After ``checkAvailableCounters`` of k8s.io/dynamic-resource-allocation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from allotment.devices.allocation.sites import Amounts, CounterKey, SitePool, consumption_of
+from allotment.devices.allocation.taken import PoolKey, Taken, nanos
+
+
+class PoolCounters:
+    """The counters of a pool as they are published. Made once for a pool."""
+
+    __slots__ = ("consumption", "declared")
+
+    def __init__(self, pool: SitePool) -> None:
+        self.declared: dict[CounterKey, int] = {
+            (each.name, counter): nanos(amount)
+            for published in pool.counters
+            for each in published.shared_counters
+            for counter, amount in each.counters.items()
+        }
+        self.consumption: dict[str, list[Amounts]] = {}
+        for published in (*pool.here, *pool.elsewhere):
+            for device in published.devices:
+                if device.consumes_counters:
+                    self.consumption.setdefault(device.name, []).append(consumption_of(device))
+
+    def left(self, pool: PoolKey, taken: Taken, *, shares: bool) -> dict[CounterKey, int]:
+        """What is left beside what allocated devices take; ``shares``: those that are shared count too."""
+        left = dict(self.declared)
+        for name in taken.names_in(pool) if self.consumption else ():
+            if not shares and (*pool, name) not in taken.devices:
+                continue
+            for amounts in self.consumption.get(name, ()):
+                for key, amount in amounts.items():
+                    if key in left:
+                        left[key] -= amount
+        return left
+
+
+class Ledger:
+    """The counters of one allocation: what is left of each pool, and what is being taken from it."""
+
+    def __init__(
+        self, taken: Taken, pools: Mapping[PoolKey, PoolCounters], *, by_name: bool, shares: bool
+    ) -> None:
+        """``by_name`` takes pools of one name for one; ``shares``: devices that are shared count too."""
+        self._taken = taken
+        self._pools = pools
+        self._by_name = by_name
+        self._shares = shares
+        self._left: dict[object, dict[CounterKey, int]] = {}
+        self._overdrawn: dict[object, int] = {}
+
+    def take(self, pool: PoolKey, amounts: Amounts) -> bool:
+        """Take the amounts; False, and nothing taken, where a counter of the pool would be overdrawn."""
+        key: object = pool[1] if self._by_name else pool
+        left = self._left.get(key)
+        if left is None:
+            left = self._left[key] = self._pools[pool].left(pool, self._taken, shares=self._shares)
+            self._overdrawn[key] = sum(amount < 0 for amount in left.values())
+        if self._overdrawn[key] or any(left.get(name, amount) < amount for name, amount in amounts.items()):
+            return False
+        self._change(left, amounts, -1)
+        return True
+
+    def give_back(self, pool: PoolKey, amounts: Amounts) -> None:
+        """Give the amounts back."""
+        self._change(self._left[pool[1] if self._by_name else pool], amounts, 1)
+
+    def mark(self) -> object:
+        """What is left, as a value."""
+        return tuple(tuple(left.values()) for left in self._left.values())
+
+    @staticmethod
+    def _change(left: dict[CounterKey, int], amounts: Amounts, sign: int) -> None:
+        for name, amount in amounts.items():
+            if name in left:
+                left[name] += sign * amount

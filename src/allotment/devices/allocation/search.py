@@ -1,0 +1,125 @@
+"""The search: depth first through claims, requests, alternatives and devices, as upstream's ``allocateOne``.
+
+The first complete solution wins (k8s.io/dynamic-resource-allocation). A request goes through its devices in
+order, each next device after the one before it: combinations, not permutations, but for the stable variant.
+Of alternatives the first counts that lets the rest fit; one that would pass 32 devices is passed over, and
+where all would, the choices before it are given up at once. A selector that cannot be evaluated is fatal once
+the search meets that device, and not before. ``steps`` is upstream's number of calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum, auto
+
+from allotment.devices.allocation.errors import of_request
+from allotment.devices.allocation.sites import Site
+from allotment.devices.allocation.trial import Trial
+from allotment.devices.allocation.wants import ReadyClaim, Want
+from allotment.devices.claims import MOST_DEVICES
+
+
+class Answer(Enum):
+    """What became of a part of the search."""
+
+    FOUND = auto()
+    NONE = auto()
+    TOO_MANY = auto()  # more than 32 devices: ends an alternative, but not the next one
+
+
+class Search:
+    """One search on one node."""
+
+    def __init__(
+        self, claims: Sequence[ReadyClaim], site: Site, trial: Trial, *, combinations: bool = True
+    ) -> None:
+        self._claims = claims
+        self._site = site
+        self._trial = trial
+        self._combinations = combinations
+        self.steps = 0
+        self.chosen: dict[tuple[int, int], int] = {}
+
+    def run(self) -> bool:
+        """Whether everything was given; AllocationError where a selector or a constraint is fatal."""
+        return self._claim(0) is Answer.FOUND
+
+    def _claim(self, claim: int) -> Answer:
+        self.steps += 1
+        if claim >= len(self._claims):
+            return Answer.FOUND
+        return self._after_step(claim, 0)
+
+    def _request(self, claim: int, request: int) -> Answer:
+        self.steps += 1
+        return self._after_step(claim, request)
+
+    def _after_step(self, claim: int, request: int) -> Answer:
+        requests = self._claims[claim].requests
+        if request >= len(requests):
+            answer = self._claim(claim + 1)
+            return Answer.NONE if answer is Answer.TOO_MANY else answer
+        wants = requests[request]
+        if not self._claims[claim].spec.requests[request].first_available:
+            return self._devices(claim, request, wants[0], 0, 0)
+        all_too_many = True
+        for place, want in enumerate(wants):
+            self.steps += 1
+            answer = self._devices(claim, request, want, 0, 0)
+            if answer is Answer.TOO_MANY:
+                continue
+            all_too_many = False
+            if answer is Answer.FOUND:
+                self.chosen[claim, request] = place
+                return answer
+        return Answer.TOO_MANY if all_too_many else Answer.NONE
+
+    def _devices(self, claim: int, request: int, want: Want, given: int, start: int) -> Answer:
+        """The devices of an alternative, from the place ``start`` on, after so many are ``given``."""
+        if want.every is not None and not want.every:
+            return Answer.NONE
+        if given >= want.count:
+            return self._request(claim, request + 1)
+        if len(self._trial.results[claim]) + want.count - given > MOST_DEVICES:
+            return Answer.TOO_MANY
+        if want.every is not None:
+            return self._next_of_all(claim, request, want, given)
+        return self._one_of(claim, request, want, given, start)
+
+    def _one_of(self, claim: int, request: int, want: Want, given: int, start: int) -> Answer:
+        """The next device of a request for a number of them: the first with which the rest works out."""
+        candidates, faults, trial = want.suited.candidates, want.suited.faults, self._trial
+        admin = bool(want.exact.admin_access)
+        for place in range(start, len(candidates)):
+            number = candidates[place]
+            if trial.in_use(claim, number, admin=admin):
+                continue
+            if number in faults:
+                raise faults[number].error(self._claims[claim].name, self._site.ids[number])
+            if not trial.has_capacity(want, number) or not trial.give(claim, want, number):
+                continue
+            self.steps += 1
+            answer = self._devices(claim, request, want, given + 1, place + 1 if self._combinations else 0)
+            if answer is Answer.FOUND:
+                return answer
+            trial.give_back(claim)
+            if answer is Answer.TOO_MANY:
+                return answer
+        return Answer.NONE
+
+    def _next_of_all(self, claim: int, request: int, want: Want, given: int) -> Answer:
+        """The next device of a request for all: exactly this one."""
+        number = (want.every or ())[given]
+        if not self._trial.give(claim, want, number):
+            if self._trial.breaks_rule:
+                words = (
+                    f"cannot add device {self._site.ids[number]} "
+                    "because a claim constraint would not be satisfied"
+                )
+                raise of_request(self._claims[claim].name, want.own, words)
+            return Answer.NONE
+        self.steps += 1
+        answer = self._devices(claim, request, want, given + 1, 0)
+        if answer is not Answer.FOUND:
+            self._trial.give_back(claim)
+        return answer
