@@ -95,12 +95,17 @@ def run_cases(path: Path, share: Share = ALL) -> Iterator[Outcome]:
 def run_scenarios(path: Path, share: Share = ALL) -> Iterator[Outcome]:
     """Made-up scenarios: every build and variant whose answer is the same each time."""
     for scenario in share(read_json_lines(path)):
-        for key, answer in scenario["answers"].items():
-            build, _, variant = key.partition("/")
-            if "skipped" in answer or "nondeterministic" in answer:
-                continue
-            found = _run(scenario, Variant(variant), build, answer)
-            yield from _exact(f"{scenario['id']} ({key})", key, answer, found)
+        yield from compare_scenario(scenario)
+
+
+def compare_scenario(scenario: Json) -> Iterator[Outcome]:
+    """One scenario with its ``answers``, each under ``build/variant``."""
+    for key, answer in scenario["answers"].items():
+        build, _, variant = key.partition("/")
+        if "skipped" in answer or "nondeterministic" in answer:
+            continue
+        found = _run(scenario, Variant(variant), build, answer)
+        yield from _exact(f"{scenario['id']} ({key})", key, answer, found)
 
 
 def _exact(case: str, feature: str, answer: Json, found: object) -> Iterator[Outcome]:
