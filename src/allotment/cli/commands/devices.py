@@ -20,7 +20,7 @@ from allotment.devices.inventory import Listed, State, inventory
 from allotment.devices.ledger import Ledger
 from allotment.devices.slices import DeviceId
 from allotment.devices.world import World
-from allotment.errors import EXIT_FINE, EXIT_REFUSED, Finding, Severity
+from allotment.errors import EXIT_FINE, EXIT_REFUSED, Finding, Severity, UsageError
 
 FORMAT_VERSION = 1
 MOST_LINES = 12
@@ -38,20 +38,49 @@ COLOURS: Final = {
 }
 
 
-@click.command(name="devices")
+@click.group(name="devices", invoke_without_command=True, short_help="Say which devices there are.")
 @which_world
 @click.option("--all", "every", is_flag=True, help="Each device on a line of its own, and every finding.")
+@click.option(
+    "--mig-plan",
+    metavar="NEEDS",
+    default=None,
+    help='The static MIG layout that serves a load best: "8 x 9.5Gi, 2 x 40Gi", or a repository whose '
+    "campaigns are the load.",
+)
 @output_option("text", "yaml", "json")
-def command(devices: tuple[Path, ...], describe: str | None, every: bool, form: str) -> int:
+@click.pass_context
+def command(
+    ctx: click.Context,
+    devices: tuple[Path, ...],
+    describe: str | None,
+    every: bool,
+    mig_plan: str | None,
+    form: str,
+) -> int:
     """Say which devices there are, and which are free.
 
     Of this machine, of files (`kubectl get resourceslices -o yaml | allot devices --devices -`), or of a
     fleet in words (--describe). Memory is what the driver reports, which is less than the card is sold as:
     a need is held against it. `-o yaml` and `-o json` print the API objects, which --devices reads again.
 
-    Exits 1 when an object had to be left out because an API server would refuse it.
+    With --mig-plan the cards are cut for a load: which partitions on which card, what is left over, and what
+    a scheduler does with the load beside the best that is possible; `-o yaml` is the file for
+    nvidia-mig-parted.
+
+    Exits 1 when an object had to be left out because an API server would refuse it, and with --mig-plan when
+    a kind of pod has no seat.
     """
+    if ctx.invoked_subcommand is not None:
+        if devices or describe is not None or every or mig_plan is not None:
+            raise UsageError(
+                f"options of `allot devices` stand before `{ctx.invoked_subcommand}`",
+                remedy=f"write `allot devices {ctx.invoked_subcommand}`, and its options after it",
+            )
+        return EXIT_FINE
     chosen = chosen_world(devices, describe)
+    if mig_plan is not None:
+        return _plan_mig(chosen, mig_plan, form)
     held = Ledger().holders() if chosen.is_here else {}
     if form == "text":
         for line in _text(chosen, held, every=every):
@@ -61,6 +90,27 @@ def command(devices: tuple[Path, ...], describe: str | None, every: bool, form: 
     else:
         _show_yaml(chosen)
     return EXIT_REFUSED if chosen.has_errors else EXIT_FINE
+
+
+def _plan_mig(chosen: ChosenWorld, needs: str, form: str) -> int:
+    """How to cut the cards of this world for a load."""
+    from allotment.cli.forms.mig_plan import FORMS
+    from allotment.cli.mig_loads import load_from
+    from allotment.devices.mig.fleet import cards_of, unknown_products
+    from allotment.devices.mig.plan import plan_mig
+
+    world = chosen.without_errors()
+    fleet, unknown = cards_of(world), unknown_products(world)
+    if not fleet:
+        raise UsageError(
+            f"{chosen.name} has no card that the catalogue knows",
+            remedy='describe a fleet: allot devices --describe "8 x H100-SXM" --mig-plan …',
+        )
+    load, notes = load_from(needs)
+    left_aside = [f"the catalogue does not know {name}: left aside" for name in unknown]
+    plan = plan_mig(fleet, load)
+    click.echo(FORMS[form](plan, chosen.name, [*notes, *world.notes, *left_aside]))
+    return EXIT_FINE if all(plan.served(plan.layout.seats)) else EXIT_REFUSED
 
 
 def _text(chosen: ChosenWorld, held: Mapping[DeviceId, Holder], *, every: bool) -> Iterator[str]:

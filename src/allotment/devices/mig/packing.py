@@ -38,7 +38,8 @@ def best_packing(fleet: Sequence[FleetCard], load: Load, *, every_kind: bool = F
     packer = _Packer(fleet, load, every_kind=every_kind)
     shares = packer.exactly()
     if shares is not None:
-        return Packing(packer.seats(shares), exact=True)
+        found = [packer.seats(each) for each in (packer.tidy(shares), shares)]
+        return Packing(max(found, key=packer.value), exact=True)
     tried = [packer.seats(each) for each in packer.roughly()]
     tried.append(first_fit(fleet, load))
     return Packing(max(tried, key=packer.value), exact=False)
@@ -68,7 +69,7 @@ class _Packer:
         """The best over all cards; None when there are too many states to look at."""
         layers: list[dict[Mix, tuple[int, Mix, Mix]]] = []  # state: cards begun, the state before, the mix
         states: dict[Mix, int] = {self._none: 0}
-        order = self._worth_a_look()
+        order = self._worth_a_look()[::-1]  # of equally good ways the last found begins the first cards
         steps = 0
         for at in order:
             layer: dict[Mix, tuple[int, Mix, Mix]] = {}
@@ -92,10 +93,14 @@ class _Packer:
             state = before
         return {at: shares[at] for at in order if any(shares[at])}
 
+    def tidy(self, shares: Shares) -> Shares:
+        """The same pods with as much room as possible on the last cards, if that works out."""
+        served = tuple(map(sum, zip(self._none, *shares.values(), strict=True)))
+        return self._spread(self._descending(), served)
+
     def roughly(self) -> Iterator[Shares]:
         """Good guesses, each by a rule of its own."""
-        numbers = range(len(self._none))
-        descending = sorted(numbers, key=lambda number: -self._size[number])
+        descending = self._descending()
         yield self._spread(descending, self._load.counts)
         yield self._spread(descending[::-1], self._load.counts)
         yield self._spread(descending[::-1], self._load.counts, first=descending)
@@ -115,6 +120,10 @@ class _Packer:
         kinds = sum(count > 0 for count in served) if self._every_kind else 0
         memory = sum(count * size for count, size in zip(served, self._size, strict=True))
         return kinds, sum(served), memory, -begun
+
+    def _descending(self) -> list[int]:
+        """The parts of the load, the largest first."""
+        return sorted(range(len(self._none)), key=lambda number: -self._size[number])
 
     def _worth_a_look(self) -> list[int]:
         """Of cards of one kind no more than there are pods."""
