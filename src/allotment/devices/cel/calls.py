@@ -10,8 +10,10 @@ from allotment.devices.cel import logic, paths
 from allotment.devices.cel import values as v
 from allotment.devices.cel.devices import DeviceView
 from allotment.devices.cel.dispatch import CONVERSIONS, Callee
-from allotment.devices.cel.environment import Names
+from allotment.devices.cel.library.messages import MESSAGES, Message
 from allotment.devices.cel.library.operators import OPERATORS
+from allotment.devices.cel.naming import Names
+from allotment.devices.cel.numbers64 import UInt
 from allotment.devices.cel.paths import Compute, Slots
 from allotment.devices.cel.problems import EvaluationError, no_such_overload
 from allotment.devices.cel.regex import RegexError, compile_regex
@@ -24,6 +26,10 @@ _PATTERNS: Final = frozenset({"matches", "find", "findAll"})
 _QUICK_TYPES: Final[Mapping[str, type]] = {
     kind.name: python for python, kind in v.RUNTIME_TYPES.items() if python not in (tuple, v.ComputedQuantity)
 }
+
+
+_KEY_TYPES: Final = frozenset({bool, int, UInt, float, str})
+_NO_DEVICE: Final = DeviceView("", {}, {}, multiple=False)
 
 
 class Plan(NamedTuple):
@@ -43,16 +49,16 @@ def constant(value: Value) -> Plan:
     return Plan(lambda _device, _slots: value, value)
 
 
-def early(called: Callee, plans: tuple[Plan, ...]) -> Plan | None:
-    """What can be computed before a device is met; a constant that cannot be converted is refused."""
-    if called.function in _PATTERNS and len(plans) > 1 and isinstance(plans[1].constant, str):
+def early(called: Callee, plans: tuple[Plan, ...], *, hasty: bool) -> Plan | None:
+    """What can be computed before a device is met; ``hasty``: what cannot be is refused."""
+    if hasty and called.function in _PATTERNS and len(plans) > 1 and isinstance(plans[1].constant, str):
         check_pattern(plans[1].constant)
     if called.function not in _FOLDED_EARLY or not plans or not all(plan.is_constant for plan in plans):
         return None
     try:
         return constant(called.compute(*(plan.constant for plan in plans)))
     except EvaluationError as error:
-        if called.function in CONVERSIONS and len(plans) == 1:
+        if hasty and called.function in CONVERSIONS and len(plans) == 1:
             raise CompileError(f"program instantiation failed: {error.message}") from error
         return None
 
@@ -72,7 +78,7 @@ def quick(called: Callee, plans: tuple[Plan, ...], names: Names) -> Compute | No
 
 def _after_a_look(called: Callee, plans: tuple[Plan, ...], names: Names) -> Compute | None:
     """A call on an attribute, whose type shows only when it is met, with constant arguments."""
-    forms = names.functions(called.function) or ()
+    forms = names.overloads.get(called.function, ())
     form = next(form for form in forms if form.id == called.overload)
     kind = _QUICK_TYPES.get(form.arguments[0].name)
     rest = tuple(plan.constant for plan in plans[1:])
@@ -181,19 +187,21 @@ def list_with_optionals(parts: list[tuple[Compute, bool]]) -> Compute:
     return compute
 
 
-def made_map(entries: list[tuple[Compute, Compute, bool]]) -> Compute:
-    """A map."""
+def made_map(entries: list[tuple[Compute, Compute, bool]], *, strict: bool = False) -> Compute:
+    """A map; ``strict``: its keys are of the types that the specification names, and none comes twice."""
+    as_key = v.specified_key if strict else v.map_key
 
     def compute(device: DeviceView, slots: Slots) -> Value:
         result: dict[Any, Any] = {}
         for key, part, optional in entries:
-            place = v.map_key(key(device, slots))
+            place = as_key(key(device, slots))
             value = part(device, slots)
+            if strict and place in result:
+                raise EvaluationError(f"repeated key: {v.show(v.key_value(place))}")
             if not optional:
                 result[place] = value
             elif type(value) is not v.OptionalValue:
-                shown = f"'{v.show(v.key_value(place))}' from non-optional value {v.show(value)}"
-                raise EvaluationError(f"cannot initialize optional entry {shown}")
+                raise not_an_optional_field(v.show(v.key_value(place)), value)
             elif value.present:
                 result[place] = value.value
             else:
@@ -201,3 +209,49 @@ def made_map(entries: list[tuple[Compute, Compute, bool]]) -> Compute:
         return result
 
     return compute
+
+
+def made_at_once(compute: Compute) -> Plan:
+    """What needs no device, computed now, unless it fails."""
+    try:
+        return constant(compute(_NO_DEVICE, []))
+    except EvaluationError:
+        return Plan(compute)
+
+
+def check_key(key: Value) -> None:
+    """Refuses a constant that can be no key and no index."""
+    if type(key) not in _KEY_TYPES:
+        raise CompileError(f"program instantiation failed: invalid qualifier type: {v.go_name(key)}")
+
+
+def made_message(name: str, fields: list[tuple[str, Compute, bool]]) -> Compute:
+    """A message."""
+    made = MESSAGES.get(name)
+
+    def compute(device: DeviceView, slots: Slots) -> Value:
+        given: dict[str, Value] = {}
+        for field, part, optional in fields:
+            value = part(device, slots)
+            if not optional:
+                given[field] = value
+            elif type(value) is not v.OptionalValue:
+                raise not_an_optional_field(field, value)
+            elif value.present:
+                given[field] = value.value
+        return message(name, made, given)
+
+    return compute
+
+
+def not_an_optional_field(field: str, value: Value) -> EvaluationError:
+    """What is wrong with an optional field that is given something else."""
+    shown = f"'{field}' from non-optional value {v.show(value)}"
+    return EvaluationError(f"cannot initialize optional entry {shown}")
+
+
+def message(name: str, made: Message | None, fields: dict[str, Value]) -> Value:
+    """A message from its fields; the device itself is no message that could be made."""
+    if made is None:
+        raise EvaluationError(f"unknown type '{name}'")
+    return made.make(fields)

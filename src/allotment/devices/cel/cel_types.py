@@ -75,6 +75,20 @@ def type_of(inner: CelType) -> CelType:
     return CelType("type", "type", (inner,))
 
 
+def wrapper_of(inner: CelType) -> CelType:
+    """A value of a simple type, or null: what Protocol Buffers' wrappers hold."""
+    return CelType("wrapper", "wrapper", (inner,))
+
+
+def unboxed(one: CelType) -> CelType:
+    """The type with every wrapper replaced by what it wraps: which of the two it is seldom matters."""
+    if one.kind == "wrapper":
+        return one.parameters[0]
+    if not one.parameters:
+        return one
+    return CelType(one.kind, one.name, tuple(map(unboxed, one.parameters)))
+
+
 def parameter(name: str) -> CelType:
     """A type that is found out where it is used."""
     return CelType("parameter", name)
@@ -172,9 +186,10 @@ class Bindings:
         if any(is_dyn(each) or each.kind == "error" for each in (one, other)):
             return True
         if one.kind == "null":
-            return other.kind in _NULLABLE or other.kind == "null"
+            return other.kind in _NULLABLE or other.kind in ("null", "wrapper")
         if other.kind == "null":
-            return one.kind in _NULLABLE
+            return one.kind in _NULLABLE or one.kind == "wrapper"
+        one, other = _bare(one), _bare(other)
         if one.kind == "type":
             return other.kind == "type"
         if one.kind in _CONTAINERS:
@@ -211,6 +226,10 @@ class Bindings:
         return all(self._absent(free, part) for part in within.parameters)
 
 
+def _bare(one: CelType) -> CelType:
+    return one.parameters[0] if one.kind == "wrapper" else one
+
+
 def most_general(one: CelType, other: CelType) -> CelType:
     """Of two types that unify, the one that says less."""
     return one if _says_no_more(one, other) else other
@@ -219,6 +238,7 @@ def most_general(one: CelType, other: CelType) -> CelType:
 def _says_no_more(one: CelType, other: CelType) -> bool:
     if is_dyn(one) or one.kind == "parameter":
         return True
+    one, other = _bare(one), _bare(other)
     if is_dyn(other) or other.kind == "parameter" or one.kind != other.kind:
         return False
     if one.kind in _CONTAINERS:

@@ -11,7 +11,8 @@ from allotment.devices.cel.syntax import Expr
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What a node refers to: a variable, a type by name, or a function and which of its forms may apply.
+    """What a node refers to: a variable, a type or a constant by name, or a function and which of its forms
+    may apply.
 
     ``namespaced`` calls look like calls on a value (``optional.of(x)``) but are of a function with a dotted
     name.
@@ -21,6 +22,7 @@ class Reference:
     type: CelType | None = None
     overloads: tuple[str, ...] = ()
     namespaced: bool = False
+    constant: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from allotment.devices.cel.syntax import (
     Call,
     Comprehension,
     Expr,
+    Field,
     Ident,
     ListExpr,
     Literal,
@@ -42,9 +43,12 @@ _LOGICAL: Final = frozenset({"_&&_", "_||_"})
 _OPEN: Final = frozenset({"dyn", "error", "parameter"})
 
 
-def check(tree: Expr, source: Source, names: Names) -> Checked:
-    """The types and references of a tree; CompileError with everything that is wrong."""
-    checker = _Checker(names)
+def check(tree: Expr, source: Source, names: Names, *, forgiving: bool = False) -> Checked:
+    """The types and references of a tree; CompileError with everything that is wrong.
+
+    ``forgiving``: nothing is refused, and whatever does not fit shows when it is evaluated.
+    """
+    checker = _Checker(names, forgiving=forgiving)
     checker.check(tree)
     if checker.issues:
         raise source.error(checker.issues)
@@ -57,8 +61,9 @@ def check(tree: Expr, source: Source, names: Names) -> Checked:
 class _Checker:
     """Walks a tree; ``scopes`` are the names of comprehensions, the innermost last."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: Names, *, forgiving: bool) -> None:
         self.names = names
+        self.forgiving = forgiving
         self.bindings = Bindings()
         self.types: dict[int, CelType] = {}
         self.references: dict[int, Reference] = {}
@@ -66,11 +71,13 @@ class _Checker:
         self.scopes: list[dict[str, CelType]] = []
         self.free = 0
 
-    def report(self, node: Expr, message: str) -> None:
-        self.issues.append(Issue(node.offset, message))
+    def report(self, node: Expr | Field, message: str) -> None:
+        if not self.forgiving:
+            self.issues.append(Issue(node.offset, message))
 
     def undeclared(self, node: Expr, name: str) -> CelType:
-        self.report(node, f"undeclared reference to '{name}' (in container '')")
+        self.report(node, f"undeclared reference to '{name}' (in container '{self.names.container}')")
+        self.references[node.id] = Reference(name)
         return t.ERROR
 
     def mismatch(self, node: Expr, expected: CelType, found: CelType) -> None:
@@ -94,15 +101,19 @@ class _Checker:
 
     def resolve_name(self, node: Expr, name: str) -> CelType | None:
         """The type of a name, and the reference to what it names."""
-        name = name.removeprefix(".")
-        variable = self.names.variable(name)
-        if variable is not None:
-            self.references[node.id] = Reference(name)
-            return variable
-        named = self.names.type_named(name)
-        if named is not None:
-            self.references[node.id] = Reference(name, named)
-            return t.type_of(named)
+        for candidate in self.names.candidates(name):
+            variable = self.names.variables.get(candidate)
+            if variable is not None:
+                self.references[node.id] = Reference(candidate)
+                return variable
+            named = self.names.types.get(candidate)
+            if named is not None:
+                self.references[node.id] = Reference(candidate, named)
+                return t.type_of(named)
+            constant = self.names.constants.get(candidate)
+            if constant is not None:
+                self.references[node.id] = Reference(candidate, constant=constant)
+                return t.INT
         return None
 
     def ident(self, node: Ident) -> CelType:
@@ -147,22 +158,19 @@ class _Checker:
             return self.optional_select(node)
         arguments = tuple(self.check(argument) for argument in node.arguments)
         if node.target is None:
-            name = node.function.removeprefix(".")
-            overloads = self.names.functions(name)
-            if overloads is None:
-                return self.undeclared(node, node.function)
-            return self.resolve_call(node, name, overloads, arguments, is_member=False)
+            return self.function(node, node.function, arguments, is_member=False)
         prefix = dotted_name(node.target)
-        if prefix is not None:
-            name = f"{prefix.removeprefix('.')}.{node.function}"
-            overloads = self.names.functions(name)
-            if overloads is not None:
-                return self.resolve_call(node, name, overloads, arguments, is_member=False, namespaced=True)
-        target = self.check(node.target)
-        overloads = self.names.functions(node.function)
-        if overloads is None:
-            return self.undeclared(node, node.function)
-        return self.resolve_call(node, node.function, overloads, (target, *arguments), is_member=True)
+        known = None if prefix is None else self.names.functions(f"{prefix}.{node.function}")
+        if known is not None:
+            return self.resolve_call(node, *known, arguments, is_member=False, namespaced=True)
+        return self.function(node, node.function, (self.check(node.target), *arguments), is_member=True)
+
+    def function(self, node: Call, name: str, arguments: tuple[CelType, ...], *, is_member: bool) -> CelType:
+        """A call of a function that is not named by a dotted name."""
+        known = (name, self.names.overloads.get(name)) if is_member else self.names.functions(name)
+        if known is None or known[1] is None:
+            return self.undeclared(node, name)
+        return self.resolve_call(node, known[0], known[1], arguments, is_member=is_member)
 
     def optional_select(self, node: Call) -> CelType:
         operand, field = node.arguments
@@ -196,9 +204,11 @@ class _Checker:
             found = self.bindings.resolve(outcome)
             if result is None:
                 result = found
-            elif not t.is_dyn(result) and found != result:
+            elif not t.is_dyn(result) and t.unboxed(found) != t.unboxed(result):
                 result = t.DYN
         if result is None:
+            fitting = [each.id for each in overloads if each.is_member == is_member and each.takes(arguments)]
+            self.references[node.id] = Reference(name, overloads=tuple(fitting), namespaced=namespaced)
             shown = tuple(self.bindings.resolve(argument, free_is_dyn=True) for argument in arguments)
             signature = t.format_signature(shown, is_member=is_member)
             self.report(node, f"found no matching overload for '{name}' applied to '{signature}'")
@@ -263,13 +273,25 @@ class _Checker:
         return t.map_of(keys, values)
 
     def struct(self, node: StructExpr) -> CelType:
-        for entry in node.fields:
-            self.check(entry.value)
-        named = self.names.type_named(node.name.removeprefix("."))
-        if named is None:
+        """A message: a type with fields, and values that fit them."""
+        name = next((each for each in self.names.candidates(node.name) if each in self.names.types), None)
+        if name is None:
             return self.undeclared(node, node.name)
-        self.report(node, f"'{named.name}' is not a message type")
-        return t.ERROR
+        self.references[node.id] = Reference(name)
+        made = self.names.types[name]
+        if name not in self.names.structs:
+            self.report(node, f"'{made.name}' is not a message type")
+            made = t.ERROR
+        for entry in node.fields:
+            wanted = self.names.field(name, entry.name)
+            if wanted is None:
+                self.report(entry, f"undefined field '{entry.name}'")
+            found = self.element(entry.value, self.check(entry.value), optional=entry.optional)
+            if wanted is not None and not self.bindings.assignable(wanted, found):
+                expected, given = t.format_type(wanted), t.format_type(found)
+                what = f"expected type of field '{entry.name}' is '{expected}' but provided type is '{given}'"
+                self.report(entry, what)
+        return made
 
     def comprehension(self, node: Comprehension) -> CelType:
         self.check(node.range)

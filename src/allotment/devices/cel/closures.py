@@ -10,23 +10,27 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from allotment.devices.cel import devices, folds, logic, paths
-from allotment.devices.cel import values as v
 from allotment.devices.cel.calls import (
     Plan,
+    check_key,
     constant,
     early,
     list_with_optionals,
+    made_at_once,
     made_map,
+    made_message,
     plain_call,
     quick,
     selection,
 )
-from allotment.devices.cel.checked import Checked
+from allotment.devices.cel.cel_types import CelType
+from allotment.devices.cel.checked import Checked, Reference
 from allotment.devices.cel.dispatch import arguments_of, callee
-from allotment.devices.cel.environment import Names
+from allotment.devices.cel.library.messages import UNDEFINED
+from allotment.devices.cel.naming import Names
 from allotment.devices.cel.paths import Compute
-from allotment.devices.cel.problems import EvaluationError
 from allotment.devices.cel.shapes import known_shape
+from allotment.devices.cel.source import CompileError
 from allotment.devices.cel.syntax import (
     Call,
     Comprehension,
@@ -36,16 +40,22 @@ from allotment.devices.cel.syntax import (
     Literal,
     MapExpr,
     Select,
+    StructExpr,
     is_binding,
 )
 
 
 class Closures:
-    """Makes closures; ``slots`` counts the places that local names need."""
+    """Makes closures; ``slots`` counts the places that local names need.
 
-    def __init__(self, checked: Checked, names: Names) -> None:
+    ``strict``: by the letter of the specification. Kubernetes refuses a constant that cannot be converted at
+    once, though the evaluation might never come to it, and takes keys of a map as they are.
+    """
+
+    def __init__(self, checked: Checked, names: Names, *, strict: bool = False) -> None:
         self.checked = checked
         self.names = names
+        self.strict = strict
         self.slots = 0
         self.scopes: list[dict[str, Compute]] = []
 
@@ -71,16 +81,21 @@ class Closures:
         for scope in reversed(self.scopes):
             if node.name in scope:
                 return Plan(scope[node.name])
-        reference = self.checked.references[node.id]
+        return self.named(self.checked.references[node.id])
+
+    def named(self, reference: Reference) -> Plan:
+        """A variable, or a type by name."""
+        if reference.constant is not None:
+            return constant(reference.constant)
         if reference.type is not None:
-            return constant(reference.type)
-        return Plan(lambda device, _slots: device)
+            return constant(type_value(reference.name, reference.type))
+        return Plan(variable(reference.name, self.names))
 
     def select(self, node: Select) -> Plan:
         """``operand.field`` or ``has(operand.field)``."""
         reference = self.checked.references.get(node.id)
-        if reference is not None and reference.type is not None:
-            return constant(reference.type)
+        if reference is not None:
+            return self.named(reference)
         if self.is_device(node.operand):
             return constant(True) if node.test_only else Plan(paths.FIELDS[node.field])  # noqa: FBT003
         inner = self.domain(node.operand)
@@ -98,6 +113,7 @@ class Closures:
         return (
             isinstance(node, Ident)
             and node.name == devices.NAME
+            and devices.STRUCT in self.names.structs
             and not any(node.name in scope for scope in self.scopes)
         )
 
@@ -126,7 +142,7 @@ class Closures:
             return special(self, node)
         called = callee(node, self.checked, self.names)
         plans = tuple(self.plan(argument) for argument in arguments_of(node, self.checked))
-        known = early(called, plans)
+        known = early(called, plans, hasty=not self.strict)
         if known is not None:
             return known
         return Plan(quick(called, plans, self.names) or plain_call(called.compute, plans))
@@ -165,6 +181,8 @@ class Closures:
         if found is not None:
             return Plan(paths.domain(*found))
         operand, place = self.plan(container), self.plan(key)
+        if place.is_constant and not self.strict:
+            check_key(place.constant)
         inner = self.domain(container)
         if inner is not None and not optional and isinstance(place.constant, str):
             return Plan(paths.entry(*inner, place.constant))
@@ -194,13 +212,17 @@ class Closures:
     def map_expr(self, node: MapExpr) -> Plan:
         """A map."""
         entries = [(self.plan(entry.key), self.plan(entry.value), entry.optional) for entry in node.entries]
-        compute = made_map([(key.compute, value.compute, optional) for key, value, optional in entries])
+        compute = made_map(
+            [(key.compute, value.compute, optional) for key, value, optional in entries], strict=self.strict
+        )
         if all(key.is_constant and value.is_constant and not optional for key, value, optional in entries):
-            try:
-                return constant({v.map_key(key.constant): value.constant for key, value, _ in entries})
-            except EvaluationError:
-                return Plan(compute)
+            return made_at_once(compute)
         return Plan(compute)
+
+    def struct(self, node: StructExpr) -> Plan:
+        """A message."""
+        parts = [(field.name, self.compute(field.value), field.optional) for field in node.fields]
+        return Plan(made_message(self.checked.references[node.id].name, parts))
 
     def comprehension(self, node: Comprehension) -> Plan:
         """What a macro means."""
@@ -254,6 +276,18 @@ class Closures:
         return Plan(folds.bound(slot, result))
 
 
+def type_value(name: str, named: CelType) -> CelType:
+    """A type by its name, which must be a type for the evaluation as well."""
+    if name in UNDEFINED or name == devices.STRUCT:
+        raise CompileError(f"program instantiation failed: reference to undefined type: {name}")
+    return named
+
+
+def variable(name: str, names: Names) -> Compute:
+    """What reads a variable: where there is ``device``, there is nothing else."""
+    return paths.itself if devices.STRUCT in names.structs else paths.variable(name)
+
+
 _PLANS: Final[Mapping[type, Callable[[Closures, Any], Plan]]] = {
     Literal: Closures.literal,
     Ident: Closures.ident,
@@ -261,6 +295,7 @@ _PLANS: Final[Mapping[type, Callable[[Closures, Any], Plan]]] = {
     Call: Closures.call,
     ListExpr: Closures.list_expr,
     MapExpr: Closures.map_expr,
+    StructExpr: Closures.struct,
     Comprehension: Closures.comprehension,
 }
 _SPECIAL: Final[Mapping[str, Callable[[Closures, Call], Plan]]] = {

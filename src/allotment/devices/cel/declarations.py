@@ -7,7 +7,7 @@ are held against the declared types first, as upstream.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from dataclasses import dataclass, field
 
 from allotment.devices.cel.cel_types import CelType
@@ -28,19 +28,26 @@ class Overload:
     compute: Implementation | None = None
     is_member: bool = False
 
+    def takes(self, arguments: Sized) -> bool:
+        """Whether it takes this many arguments."""
+        return len(arguments) == len(self.arguments)
+
     def accepts(self, values: tuple[Value, ...]) -> bool:
         """Whether these values may be given to it."""
-        return len(values) == len(self.arguments) and all(map(matches_type, values, self.arguments))
+        return self.takes(values) and all(map(matches_type, values, self.arguments))
 
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """What a library brings: functions, macros, names of types, and functions for values of any type."""
+    """What a library brings: functions, macros, names of types and of constants, and functions for values of
+    any type.
+    """
 
     functions: Mapping[str, tuple[Overload, ...]]
     macros: Mapping[MacroKey, Macro] = field(default_factory=dict)
     names: Mapping[str, CelType] = field(default_factory=dict)
     dispatchers: Mapping[str, Implementation] = field(default_factory=dict)
+    constants: Mapping[str, int] = field(default_factory=dict)
 
 
 def member(

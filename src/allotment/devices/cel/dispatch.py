@@ -13,8 +13,10 @@ from allotment.devices.cel import cel_types as t
 from allotment.devices.cel.cel_types import CelType
 from allotment.devices.cel.checked import Checked
 from allotment.devices.cel.declarations import Implementation, guarded
-from allotment.devices.cel.environment import Names
+from allotment.devices.cel.naming import Names
+from allotment.devices.cel.problems import EvaluationError
 from allotment.devices.cel.syntax import Call, Expr
+from allotment.devices.cel.values import Value
 
 CONVERSIONS = frozenset(
     {"bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"}
@@ -46,8 +48,10 @@ def arguments_of(node: Call, checked: Checked) -> tuple[Expr, ...]:
 def callee(node: Call, checked: Checked, names: Names) -> Callee:
     """What a call calls."""
     reference = checked.references[node.id]
-    forms = names.functions(reference.name) or ()
+    forms = names.overloads.get(reference.name, ())
     chosen = tuple(form for form in forms if form.id in reference.overloads)
+    if not chosen:
+        return Callee(reference.name, "", _unbound(reference.name), exact=False, any_types=False)
     overload = chosen[0].id if len(chosen) == 1 else ""
     dispatcher = names.dispatchers.get(reference.name)
     if overload and chosen[0].compute is not None:
@@ -61,6 +65,15 @@ def callee(node: Call, checked: Checked, names: Names) -> Callee:
         return Callee(reference.name, overload, dispatcher, exact=False, any_types=True)
     alike = chosen if overload else tuple(form for form in forms if form.is_member == chosen[0].is_member)
     return Callee(reference.name, overload, guarded(reference.name, alike), exact=False, any_types=False)
+
+
+def _unbound(function: str) -> Implementation:
+    """What calling a function comes to that is not there."""
+
+    def call(*_values: Value) -> Value:
+        raise EvaluationError(f"unbound function: {function}")
+
+    return call
 
 
 def _certain(found: CelType, wanted: CelType) -> bool:

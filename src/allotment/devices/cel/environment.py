@@ -8,7 +8,6 @@ k8s.io/dynamic-resource-allocation. A library that a later version brings gets a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -16,7 +15,7 @@ from typing import Final
 from allotment.devices.cel import cel_types as t
 from allotment.devices.cel import devices
 from allotment.devices.cel.cel_types import CelType
-from allotment.devices.cel.declarations import Implementation, Library, Overload
+from allotment.devices.cel.declarations import Library
 from allotment.devices.cel.library.formats import FORMATS
 from allotment.devices.cel.library.lists import DEVICE_INCLUDES, KUBERNETES_LISTS, LISTS
 from allotment.devices.cel.library.network import CIDRS, IPS
@@ -29,7 +28,7 @@ from allotment.devices.cel.library.strings import STRINGS, STRINGS_BEFORE_1_29
 from allotment.devices.cel.library.urls import URLS
 from allotment.devices.cel.library.versions import VERSIONS
 from allotment.devices.cel.library.walks import BINDINGS, TWO_VARIABLES
-from allotment.devices.cel.macros import Macro, MacroKey
+from allotment.devices.cel.naming import Names, names_of
 
 VersionNumber = tuple[int, int]
 NEWEST: Final = "1.37"
@@ -88,49 +87,19 @@ class Environment:
         """The functions, macros and variables."""
         return _names(self)
 
-
-@dataclass(frozen=True, slots=True)
-class Names:
-    """What names mean in an environment."""
-
-    overloads: Mapping[str, tuple[Overload, ...]]
-    macros: Mapping[MacroKey, Macro]
-    types: Mapping[str, CelType]
-    fields: Mapping[str, CelType]
-    dispatchers: Mapping[str, Implementation]
-    checks_constants: bool
-    has_optionals: bool
-
-    def variable(self, name: str) -> CelType | None:
-        """The type of a variable: there is only ``device``."""
-        return t.struct(devices.STRUCT) if name == devices.NAME else None
-
-    def type_named(self, name: str) -> CelType | None:
-        """The type that a name stands for."""
-        return self.types.get(name)
-
-    def functions(self, name: str) -> tuple[Overload, ...] | None:
-        """The forms of a function."""
-        return self.overloads.get(name)
-
-    def has_fields(self, struct: str) -> bool:
-        """Whether the fields of an object are declared: those of ``device`` are."""
-        return struct == devices.STRUCT
-
-    def field(self, struct: str, name: str) -> CelType | None:
-        """The type of a field of ``device``; other objects have none."""
-        return self.fields.get(name) if struct == devices.STRUCT else None
-
     @property
     def attribute(self) -> CelType:
         """The type of an attribute's value."""
-        return self.fields["attributes"].parameters[1].parameters[1]
+        return self.names.structs[devices.STRUCT]["attributes"].parameters[1].parameters[1]
+
+
+_DEVICE: Final = Library({}, names={devices.STRUCT: t.struct(devices.STRUCT)})
 
 
 @lru_cache(maxsize=64)
 def _names(environment: Environment) -> Names:
     version = environment.version
-    found = [standard_library(crossed=version >= CROSSED_NUMBERS)]
+    found = [standard_library(crossed=version >= CROSSED_NUMBERS), _DEVICE]
     found += [
         entry.library
         for entry in LIBRARIES
@@ -140,16 +109,11 @@ def _names(environment: Environment) -> Names:
     multiple = version >= MULTIPLE_ALLOCATIONS and (environment.stored or environment.consumable_capacity)
     if lists:
         found.append(DEVICE_INCLUDES)
-    overloads: dict[str, tuple[Overload, ...]] = {}
-    for library in found:
-        for name, forms in library.functions.items():
-            overloads[name] = overloads.get(name, ()) + forms
-    return Names(
-        overloads,
-        {key: macro for library in found for key, macro in library.macros.items()},
-        {name: each for library in found for name, each in library.names.items()},
-        devices.device_fields(attribute=t.DYN if lists else t.ANY, multiple=multiple),
-        {name: each for library in found for name, each in library.dispatchers.items()},
+    fields = devices.device_fields(attribute=t.DYN if lists else t.ANY, multiple=multiple)
+    return names_of(
+        found,
+        {devices.NAME: t.struct(devices.STRUCT)},
+        structs={devices.STRUCT: fields},
         checks_constants=version >= CHECKED_CONSTANTS,
         has_optionals=OPTIONALS in found,
     )

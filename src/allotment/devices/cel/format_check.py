@@ -49,6 +49,7 @@ def _unfit(match: re.Match[str], element: Expr, found: t.CelType) -> str | None:
     """The name of a type that a clause does not take."""
     if match["letter"] in "fe" and literal_text(element) in _NOT_FINITE:
         return None
+    found = t.unboxed(found)
     kinds = RULES[match["letter"]].kinds
     if t.is_dyn(found) or found.kind in kinds:
         inner = found.parameters if match["letter"] == "s" and found.kind != "type" else ()

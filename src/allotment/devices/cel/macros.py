@@ -23,6 +23,9 @@ A macro that is not called on a value is given its first argument as target.
 MacroKey = tuple[str, int, bool]
 """A macro's name, the number of its arguments, and whether it is called on a value."""
 
+ANY_NUMBER: Final = -1
+"""In place of the number of arguments, where a macro takes any."""
+
 _RESERVED_NAMES: Final = frozenset({ACCUMULATOR, "__result__"})
 
 
@@ -131,7 +134,7 @@ def _to_map(*, entries: bool, filtered: bool) -> Macro:
     return expand
 
 
-def _named(make: MacroBuilder, name: str, value: Expr, result: Expr) -> Expr:
+def named(make: MacroBuilder, name: str, value: Expr, result: Expr) -> Expr:
     """``result``, in which ``name`` stands for ``value``: a walk over nothing."""
     return make.fold(
         make.list(),
@@ -150,7 +153,7 @@ def _bind(make: MacroBuilder, target: Expr, arguments: tuple[Expr, ...]) -> Expr
     name, value, result = arguments
     if not isinstance(name, Ident):
         raise MacroError(name.offset, "cel.bind() variable names must be simple identifiers")
-    return _named(make, name.name, value, result)
+    return named(make, name.name, value, result)
 
 
 def _optional_map(function: str, *, flat: bool) -> Macro:
@@ -158,7 +161,7 @@ def _optional_map(function: str, *, flat: bool) -> Macro:
         name, body = arguments
         if not isinstance(name, Ident):
             raise MacroError(name.offset, f"{function}() variable name must be a simple identifier")
-        value = _named(make, name.name, make.member(make.copy(target), "value"), body)
+        value = named(make, name.name, make.member(make.copy(target), "value"), body)
         present = value if flat else make.call("optional.of", value)
         return make.call("_?_:_", make.member(target, "hasValue"), present, make.call("optional.none"))
 
@@ -172,7 +175,7 @@ def _sort_by(make: MacroBuilder, target: Expr, arguments: tuple[Expr, ...]) -> E
     name = "@__sortBy_input__"
     key = make.call("_+_", make.result(), make.list(arguments[1]))
     keys = _gather(make, make.ident(name), _variables(arguments, 1), key, into_map=False)
-    return _named(make, name, target, make.member(make.ident(name), "@sortByAssociatedKeys", keys))
+    return named(make, name, target, make.member(make.ident(name), "@sortByAssociatedKeys", keys))
 
 
 STANDARD: Final[Mapping[MacroKey, Macro]] = {
@@ -213,5 +216,6 @@ def expand(
     arguments: tuple[Expr, ...],
 ) -> Expr | None:
     """The expansion of a call, or None where it is no macro."""
-    macro = macros.get((function, len(arguments), target is not None))
+    is_member = target is not None
+    macro = macros.get((function, len(arguments), is_member)) or macros.get((function, ANY_NUMBER, is_member))
     return None if macro is None else macro(make, arguments[0] if target is None else target, arguments)

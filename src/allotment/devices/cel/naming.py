@@ -1,31 +1,89 @@
-"""What the checker asks an environment for, and names with dots in them."""
+"""What names mean in an environment, and names with dots in them.
+
+A name is looked for in its container first, then in what surrounds that, as cel-spec has it: within ``a.b``
+the name ``x`` may be ``a.b.x``, ``a.x`` or ``x``; a leading dot asks for the last only.
+"""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from allotment.devices.cel.cel_types import CelType
-from allotment.devices.cel.declarations import Overload
+from allotment.devices.cel.declarations import Implementation, Library, Overload
+from allotment.devices.cel.library.messages import FIELDS
+from allotment.devices.cel.macros import Macro, MacroKey
 from allotment.devices.cel.syntax import Expr, Ident, Select
 
 
-class Names(Protocol):
-    """What the checker asks an environment for."""
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The functions, macros, types, variables and objects that an expression may name."""
 
-    def variable(self, name: str) -> CelType | None:
-        """The type of a variable."""
+    overloads: Mapping[str, tuple[Overload, ...]]
+    macros: Mapping[MacroKey, Macro]
+    types: Mapping[str, CelType]
+    dispatchers: Mapping[str, Implementation]
+    variables: Mapping[str, CelType]
+    constants: Mapping[str, int]
+    structs: Mapping[str, Mapping[str, CelType]] = field(default_factory=dict)
+    container: str = ""
+    checks_constants: bool = False
+    has_optionals: bool = True
 
-    def type_named(self, name: str) -> CelType | None:
-        """The type that a name stands for."""
+    def candidates(self, name: str) -> Iterator[str]:
+        """What a name may stand for, from the innermost container outwards."""
+        if not name.startswith("."):
+            container = self.container
+            while container:
+                yield f"{container}.{name}"
+                container = container.rpartition(".")[0]
+        yield name.removeprefix(".")
 
-    def functions(self, name: str) -> tuple[Overload, ...] | None:
-        """The forms of a function."""
+    def functions(self, name: str) -> tuple[str, tuple[Overload, ...]] | None:
+        """A function's full name and its forms."""
+        for candidate in self.candidates(name):
+            forms = self.overloads.get(candidate)
+            if forms is not None:
+                return candidate, forms
+        return None
 
     def has_fields(self, struct: str) -> bool:
         """Whether the fields of an object are declared."""
+        return struct in self.structs
 
     def field(self, struct: str, name: str) -> CelType | None:
         """The type of an object's field."""
+        return self.structs.get(struct, {}).get(name)
+
+
+def names_of(
+    libraries: Iterable[Library],
+    variables: Mapping[str, CelType],
+    *,
+    structs: Mapping[str, Mapping[str, CelType]] | None = None,
+    container: str = "",
+    checks_constants: bool = False,
+    has_optionals: bool = True,
+) -> Names:
+    """The names that libraries bring, and variables; forms of one function are put together."""
+    found = list(libraries)
+    overloads: dict[str, tuple[Overload, ...]] = {}
+    for library in found:
+        for name, forms in library.functions.items():
+            overloads[name] = overloads.get(name, ()) + forms
+    return Names(
+        overloads,
+        {key: macro for library in found for key, macro in library.macros.items()},
+        {name: each for library in found for name, each in library.names.items()},
+        {name: each for library in found for name, each in library.dispatchers.items()},
+        variables,
+        {name: each for library in found for name, each in library.constants.items()},
+        {**FIELDS, **(structs or {})},
+        container,
+        checks_constants,
+        has_optionals,
+    )
 
 
 def dotted_name(node: Expr) -> str | None:

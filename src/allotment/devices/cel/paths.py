@@ -7,6 +7,7 @@ nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from allotment.devices.cel import containers
 from allotment.devices.cel import values as v
@@ -16,7 +17,10 @@ from allotment.devices.cel.values import NOTHING, OptionalValue, Value
 
 Slots = list[Value]
 Compute = Callable[[DeviceView, Slots], Value]
-"""``(device, the values of local names)`` to a value; EvaluationError where there is none."""
+"""``(device, the values of local names)`` to a value; EvaluationError where there is none.
+
+Where an expression is about something else than a device, its variables stand in the device's place.
+"""
 
 
 def driver(device: DeviceView, _slots: Slots) -> Value:
@@ -37,6 +41,23 @@ def capacity(device: DeviceView, _slots: Slots) -> Value:
 def multiple(device: DeviceView, _slots: Slots) -> Value:
     """``device.allowMultipleAllocations``."""
     return device.multiple
+
+
+def variable(name: str) -> Compute:
+    """A variable, where there are others than ``device``."""
+
+    def compute(variables: Any, _slots: Slots) -> Value:
+        try:
+            return variables[name]
+        except KeyError:
+            raise EvaluationError(f"no such attribute(s): {name}") from None
+
+    return compute
+
+
+def itself(device: Any, _slots: Slots) -> Value:
+    """``device``."""
+    return device
 
 
 FIELDS: dict[str, Compute] = {

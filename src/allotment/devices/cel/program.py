@@ -71,7 +71,7 @@ class Program:
 def compile_selector(expression: str, environment: Environment) -> Program:
     """A selector made ready; CompileError with everything that is wrong with it."""
     checked = _checked(expression, environment)
-    if checked.result not in (t.BOOL, environment.names.attribute):
+    if t.unboxed(checked.result) not in (t.BOOL, environment.attribute):
         raise CompileError(f"must evaluate to bool or the unknown type, not {checked.result}")
     return Program(expression, environment, checked)
 

@@ -70,7 +70,7 @@ def _list(node: ListExpr, checked: Checked) -> Iterator[Issue]:
         found = _given(checked.type_of(element), optional=index in node.optional)
         if first is None:
             first = found
-        elif first != found:
+        elif t.unboxed(first) != t.unboxed(found):
             yield _mismatch(element, first, found)
             return
 
@@ -84,7 +84,7 @@ def _map(node: MapExpr, checked: Checked) -> Iterator[Issue]:
             first = key, value
             continue
         for part, wanted, found in ((entry.key, first[0], key), (entry.value, first[1], value)):
-            if wanted != found:
+            if t.unboxed(wanted) != t.unboxed(found):
                 yield _mismatch(part, wanted, found)
 
 

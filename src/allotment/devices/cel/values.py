@@ -102,6 +102,8 @@ _GO_NAMES: Final = {
     "int": "types.Int",
     "null_type": "types.Null",
     "optional_type": "*types.Optional",
+    "list": "*types.baseList",
+    "map": "*types.baseMap",
     "kubernetes.Quantity": "cel.Quantity",
     "kubernetes.Semver": "cel.Semver",
     "string": "types.String",
@@ -289,13 +291,23 @@ greater_equal = ordering(operator.ge)
 
 
 def map_key(value: Value) -> Value:
-    """A value as the key of a Python dict."""
+    """A value as the key of a Python dict.
+
+    cel-go takes whatever Go can hash, and fails badly at what it cannot: bytes, lists and maps.
+    """
     kind = type(value)
     if kind is bool:
         return _KEYS[value]
-    if kind is str or kind in _NUMBERS:
-        return value
-    raise EvaluationError(f"unsupported key type: {type_name(value)}")
+    if kind is bytes or kind in _LISTS or kind in _MAPS:
+        raise EvaluationError(f"unsupported key type: {type_name(value)}")
+    return value
+
+
+def specified_key(value: Value) -> Value:
+    """A value as the key of a Python dict, if the specification allows it as one."""
+    if type(value) not in (bool, int, UInt, str):
+        raise EvaluationError(f"unsupported key type: {type_name(value)}")
+    return map_key(value)
 
 
 def key_value(key: Value) -> Value:

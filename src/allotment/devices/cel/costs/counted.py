@@ -14,14 +14,15 @@ from typing import Any, Final
 
 from allotment.devices.cel import closures
 from allotment.devices.cel import values as v
-from allotment.devices.cel.checked import Checked
+from allotment.devices.cel.checked import Checked, Reference
 from allotment.devices.cel.costs.lookups import Count, Lookup, Step
-from allotment.devices.cel.costs.ranges import LIST_COST, MAP_COST
+from allotment.devices.cel.costs.ranges import LIST_COST, MAP_COST, STRUCT_COST
 from allotment.devices.cel.costs.steps import (
     bound,
     counted_call,
     filled,
     folded,
+    made,
     not_optional,
     read_lazily,
     read_slot,
@@ -30,7 +31,8 @@ from allotment.devices.cel.costs.steps import (
 from allotment.devices.cel.costs.tally import CostExceededError, Tally, failed
 from allotment.devices.cel.devices import DeviceView
 from allotment.devices.cel.dispatch import CONVERSIONS, Callee, arguments_of, callee
-from allotment.devices.cel.environment import Names
+from allotment.devices.cel.folds import attempt
+from allotment.devices.cel.naming import Names
 from allotment.devices.cel.problems import EvaluationError, no_such_overload
 from allotment.devices.cel.results import as_bool
 from allotment.devices.cel.syntax import (
@@ -42,6 +44,7 @@ from allotment.devices.cel.syntax import (
     Literal,
     MapExpr,
     Select,
+    StructExpr,
     is_binding,
 )
 from allotment.devices.cel.values import MISSING, Value
@@ -108,17 +111,7 @@ class _Counts:
         lookup = self.lookup(node)
         if lookup is not None:
             return lookup.watched
-        match node:
-            case ListExpr():
-                return self.list_expr(node)
-            case MapExpr():
-                return self.map_expr(node)
-            case Comprehension():
-                return self.comprehension(node)
-            case Call():
-                return self.call(node)
-            case _:
-                raise AssertionError(node)
+        return _COUNTS[type(node)](self, node)
 
     def constant(self, node: Expr) -> Value:  # noqa: PLR0911 - one line a kind of node
         """The value of what costs nothing: constants, lists and maps of them, and conversions of them."""
@@ -132,7 +125,7 @@ class _Counts:
                 return self.constant_map(node)
             case Ident() | Select():
                 reference = self.checked.references.get(node.id)
-                return reference.type if reference and reference.type is not None else MISSING
+                return _named(reference) if reference else MISSING
             case Call() if node.function in CONVERSIONS and len(node.arguments) == 1 and node.target is None:
                 if self.constant(node.arguments[0]) is MISSING:
                     return MISSING
@@ -146,7 +139,10 @@ class _Counts:
             key, value = self.constant(entry.key), self.constant(entry.value)
             if key is MISSING or value is MISSING:
                 return MISSING
-            result[v.map_key(key)] = value
+            try:
+                result[v.map_key(key)] = value
+            except EvaluationError:
+                return MISSING
         return result
 
     def lookup(self, node: Expr) -> Lookup | None:
@@ -154,6 +150,8 @@ class _Counts:
         match node:
             case Ident():
                 return Lookup(self.name(node))
+            case Select() if node.id in self.checked.references:
+                return Lookup(self.variable(node))
             case Select():
                 field = node.field
                 return self.based(node.operand).then(Step(lambda _tally: field, test_only=node.test_only))
@@ -183,7 +181,11 @@ class _Counts:
         for scope in reversed(self.scopes):
             if node.name in scope:
                 return scope[node.name]
-        return lambda tally: tally.device
+        return self.variable(node)
+
+    def variable(self, node: Expr) -> Count:
+        read = closures.variable(self.checked.references[node.id].name, self.names)
+        return lambda tally: attempt(read, tally.device, [])
 
     def call(self, node: Call) -> Count:
         name = self.checked.references[node.id].name
@@ -291,6 +293,17 @@ class _Counts:
 
         return count
 
+    def struct(self, node: StructExpr) -> Count:
+        name = self.checked.references[node.id].name
+        parts = [(field.name, self.count(field.value), field.optional) for field in node.fields]
+
+        def count(tally: Tally) -> Value:
+            result = made(name, parts, tally)
+            tally.add(STRUCT_COST)
+            return result
+
+        return count
+
     def comprehension(self, node: Comprehension) -> Count:
         walked = None if is_binding(node) else self.count(node.range)
         initial = self.count(node.initial)
@@ -310,6 +323,20 @@ class _Counts:
         return folded(walked, variables, accumulator, (condition, step, result))
 
 
+def _named(reference: Reference) -> Value:
+    """A type or a constant by its name."""
+    if reference.constant is not None:
+        return reference.constant
+    return MISSING if reference.type is None else reference.type
+
+
+_COUNTS: Final[Mapping[type, Callable[[_Counts, Any], Count]]] = {
+    Call: _Counts.call,
+    Comprehension: _Counts.comprehension,
+    ListExpr: _Counts.list_expr,
+    MapExpr: _Counts.map_expr,
+    StructExpr: _Counts.struct,
+}
 _SPECIAL: Final[Mapping[str, Callable[[_Counts, Call], Count]]] = {
     "_&&_": _Counts.logical,
     "_||_": _Counts.logical,

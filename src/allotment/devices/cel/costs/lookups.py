@@ -57,7 +57,7 @@ class Lookup:
     def watched(self, tally: Tally) -> Value:
         """The value, as an expression of its own: the name costs one, unless all is a test or a choice."""
         value = self.resolve(tally)
-        if self.branches is None and not (self.steps and self.steps[-1].test_only):
+        if self.branches is None and not self.tests:
             tally.add(1)
         return value
 
@@ -71,16 +71,23 @@ class Lookup:
         is_optional = type(value) is OptionalValue
         if is_optional:
             if not value.present:
-                return value
+                return self._ended(value)
             value = value.value
         for step in self.steps:
             is_optional = is_optional or step.optional
             value = _taken(step, value, tally, optional=is_optional)
             if failed(value) or value is NOTHING:
-                return _tested(value, step)
-        if is_optional and not (self.steps and self.steps[-1].test_only):
-            return OptionalValue(value)
-        return value
+                return self._ended(value)
+        return OptionalValue(value) if is_optional and not self.tests else value
+
+    @property
+    def tests(self) -> bool:
+        """Whether it asks only if something is there."""
+        return bool(self.steps) and self.steps[-1].test_only
+
+    def _ended(self, value: Value) -> Value:
+        """What comes of a chain that ended early, with an error or with nothing."""
+        return False if self.tests and not failed(value) else value
 
     def _chosen(self, condition: Count, branches: tuple[Lookup, Lookup], tally: Tally) -> Value:
         found = condition(tally)
@@ -89,10 +96,6 @@ class Lookup:
         if found is False:
             return branches[1].resolve(tally)
         return found if failed(found) else no_such_overload()
-
-
-def _tested(value: Value, step: Step) -> Value:
-    return False if step.test_only and value is NOTHING else value
 
 
 def _taken(  # noqa: PLR0911 - what a step may come to

@@ -38,7 +38,7 @@ def scalar_size(one: t.CelType) -> Range | None:
     """The size of values of a type that has only one."""
     if t.is_optional(one):
         return scalar_size(one.parameters[0])
-    return ONE if one.kind in _SCALARS else None
+    return ONE if t.unboxed(one).kind in _SCALARS else None
 
 
 def declared_size(path: tuple[str, ...]) -> Range | None:

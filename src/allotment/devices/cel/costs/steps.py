@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from allotment.devices.cel import containers, folds
+from allotment.devices.cel import calls, containers, folds
 from allotment.devices.cel import values as v
 from allotment.devices.cel.costs.call_costs import call_cost
 from allotment.devices.cel.costs.lookups import Count
 from allotment.devices.cel.costs.tally import Tally, failed
 from allotment.devices.cel.dispatch import Callee
+from allotment.devices.cel.library.messages import MESSAGES
 from allotment.devices.cel.problems import EvaluationError
 from allotment.devices.cel.syntax import Expr, Literal
 from allotment.devices.cel.values import MISSING, Value
@@ -44,6 +45,25 @@ def filled(parts: list[tuple[Count, Count, bool]], tally: Tally) -> Value:
         else:
             result.pop(place, None)
     return result
+
+
+def made(name: str, parts: list[tuple[str, Count, bool]], tally: Tally) -> Value:
+    """A message, or the error of the first of its fields that fails."""
+    fields: dict[str, Value] = {}
+    for field, part, optional in parts:
+        value = part(tally)
+        if failed(value):
+            return value
+        if not optional:
+            fields[field] = value
+        elif type(value) is not v.OptionalValue:
+            return calls.not_an_optional_field(field, value)
+        elif value.present:
+            fields[field] = value.value
+    try:
+        return calls.message(name, MESSAGES.get(name), fields)
+    except EvaluationError as error:
+        return error
 
 
 def read_slot(slot: int) -> Count:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from allotment.devices.cel import cel_types as t
@@ -65,8 +65,16 @@ RULES: Final = {
 }
 
 
+Writer = Callable[[v.Value, int], str]
+
+
 def format_text(template: str, arguments: list[v.Value]) -> str:
     """The template with its clauses filled in."""
+    return filled(template, arguments, _WRITERS)
+
+
+def filled(template: str, arguments: list[v.Value], writers: Mapping[str, Writer]) -> str:
+    """The template with its clauses filled in by ``writers``."""
     result: list[str] = []
     place = used = 0
     for match in CLAUSE.finditer(template):
@@ -81,7 +89,7 @@ def format_text(template: str, arguments: list[v.Value]) -> str:
         if problem:
             raise EvaluationError(problem)
         precision = _PRECISION if match["precision"] is None else min(int(match["precision"]), _MOST_DIGITS)
-        result.append(_WRITERS[match["letter"]](arguments[used], precision))
+        result.append(writers[match["letter"]](arguments[used], precision))
         used += 1
     return "".join([*result, template[place:]])
 
@@ -100,7 +108,8 @@ def clause_problem(match: re.Match[str]) -> str | None:
     return None if letter in RULES else f'{prefix}unrecognized formatting clause "{letter}"'
 
 
-def _failed(letter: str, value: v.Value) -> EvaluationError:
+def refused(letter: str, value: v.Value) -> EvaluationError:
+    """A clause was given what it does not take."""
     return EvaluationError(f"{DURING}{RULES[letter].message}, was given {v.type_name(value)}")
 
 
@@ -114,7 +123,7 @@ def text_of(value: v.Value) -> str:
     if value is None:
         return "null"
     if type(value) not in _PLAIN:
-        raise _failed("s", value)
+        raise refused("s", value)
     if type(value) is float:
         return go_float(value)
     if type(value) is bytes:
@@ -148,7 +157,7 @@ def _string(value: v.Value, _precision: int) -> str:
 
 def _decimal(value: v.Value, _precision: int) -> str:
     if type(value) not in (int, UInt):
-        raise _failed("d", value)
+        raise refused("d", value)
     return v.show(value)
 
 
@@ -156,7 +165,7 @@ def _floating(value: v.Value, letter: str) -> float:
     if type(value) is str and value in _NOT_FINITE:
         return _NOT_FINITE[value]
     if type(value) is not float:
-        raise _failed(letter, value)
+        raise refused(letter, value)
     return value
 
 
@@ -184,7 +193,7 @@ def _not_finite(number: float) -> str:
 
 def _binary(value: v.Value, _precision: int) -> str:
     if type(value) not in (int, UInt, bool):
-        raise _failed("b", value)
+        raise refused("b", value)
     return f"{int(value):b}"
 
 
@@ -194,23 +203,27 @@ def _hexadecimal(value: v.Value, letter: str) -> str:
     if type(value) is bytes:
         return value.hex() if letter == "x" else value.hex().upper()
     if type(value) not in (int, UInt):
-        raise _failed("x", value)
+        raise refused("x", value)
     return format(int(value), letter)
 
 
 def _octal(value: v.Value, _precision: int) -> str:
     if type(value) not in (int, UInt):
-        raise _failed("o", value)
+        raise refused("o", value)
     return f"{int(value):o}"
 
 
-_WRITERS: Final[dict[str, Callable[[v.Value, int], str]]] = {
-    "s": _string,
-    "d": _decimal,
-    "f": _fixed,
-    "e": _scientific,
+WHOLE: Final[Mapping[str, Writer]] = {
     "b": _binary,
     "x": lambda value, _precision: _hexadecimal(value, "x"),
     "X": lambda value, _precision: _hexadecimal(value, "X"),
     "o": _octal,
+}
+"""The clauses that every version of the extension writes alike."""
+_WRITERS: Final[Mapping[str, Writer]] = {
+    "s": _string,
+    "d": _decimal,
+    "f": _fixed,
+    "e": _scientific,
+    **WHOLE,
 }

@@ -10,6 +10,7 @@ from typing import Final
 from allotment.devices.cel import cel_types as t
 from allotment.devices.cel import values as v
 from allotment.devices.cel.declarations import Library, Overload, member
+from allotment.devices.cel.library.messages import EMPTY
 from allotment.devices.cel.macros import OPTIONALS as MACROS
 from allotment.devices.cel.numbers64 import UInt
 from allotment.devices.cel.times import Duration
@@ -30,6 +31,8 @@ def _of(value: v.Value) -> OptionalValue:
 def _of_non_zero(value: v.Value) -> OptionalValue:
     kind = type(value)
     if value is None or (kind in _ZEROS and value == _ZEROS[kind]):
+        return NOTHING
+    if kind is v.Opaque and value == EMPTY:
         return NOTHING
     if (v.is_list(value) or v.is_map(value)) and not value:
         return NOTHING

@@ -13,6 +13,7 @@ from allotment.devices.cel import cel_types as t
 from allotment.devices.cel import values as v
 from allotment.devices.cel.declarations import Implementation, Library, Overload, member
 from allotment.devices.cel.library.conversions import CONVERSIONS
+from allotment.devices.cel.library.messages import WELL_KNOWN
 from allotment.devices.cel.library.moments import MOMENTS
 from allotment.devices.cel.library.operators import (
     OPERATORS,
@@ -185,7 +186,7 @@ def standard_library(*, crossed: bool) -> Library:
         **CONVERSIONS,
         **MOMENTS,
     }
-    return Library(functions, STANDARD, _NAMES, _DISPATCHERS)
+    return Library(functions, STANDARD, _NAMES, _DISPATCHERS, WELL_KNOWN.constants)
 
 
 _DISPATCHERS: Final[dict[str, Implementation]] = {
@@ -202,8 +203,7 @@ _NAMES: Final = {
     "bool": t.BOOL,
     "bytes": t.BYTES,
     "double": t.DOUBLE,
-    "google.protobuf.Duration": t.DURATION,
-    "google.protobuf.Timestamp": t.TIMESTAMP,
+    **WELL_KNOWN.names,
     "int": t.INT,
     "list": t.list_of(t.DYN),
     "map": t.map_of(t.DYN, t.DYN),

@@ -13,6 +13,7 @@ from allotment.devices.cel import cel_types as t
 from allotment.devices.cel import values as v
 from allotment.devices.cel.declarations import Library, Overload, member
 from allotment.devices.cel.library.formatting import format_text
+from allotment.devices.cel.library.plain_formatting import format_plainly
 from allotment.devices.cel.problems import EvaluationError
 
 _LOWER: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
@@ -114,6 +115,10 @@ def _quote(text: str) -> str:
     return f'"{text.translate(_QUOTED)}"'
 
 
+def _reverse(text: str) -> str:
+    return text[::-1]
+
+
 _S: Final = t.STRING
 _I: Final = t.INT
 _TEXTS: Final = t.list_of(t.STRING)
@@ -149,10 +154,16 @@ _FIRST: Final[dict[str, tuple[Overload, ...]]] = {
 }
 
 STRINGS_BEFORE_1_29: Final = Library(_FIRST)
-STRINGS: Final = Library(
+_SECOND: Final = {
+    **_FIRST,
+    "format": (member("string_format", (_S, t.list_of(t.DYN)), _S, format_text),),
+    "strings.quote": (Overload("strings_quote", (_S,), _S, _quote),),
+}
+STRINGS: Final = Library(_SECOND)
+STRINGS_NEWEST: Final = Library(
     {
-        **_FIRST,
-        "format": (member("string_format", (_S, t.list_of(t.DYN)), _S, format_text),),
-        "strings.quote": (Overload("strings_quote", (_S,), _S, _quote),),
+        **_SECOND,
+        "format": (member("string_format", (_S, t.list_of(t.DYN)), _S, format_plainly),),
+        "reverse": (member("string_reverse", (_S,), _S, _reverse),),
     }
 )
