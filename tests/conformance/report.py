@@ -48,7 +48,7 @@ def lines(results: Results, failures: int, width: int | None) -> Iterator[str]:
     yield from _about_the_folder(results)
     for each in results.suites:
         if each.below:
-            fault = f"{each.suite.name} is below its floor: {rate(each.all.rate)}, not {rate(each.floor)}"
+            fault = f"{each.suite.name} is below its floor: {rate(each.held.rate)}, not {rate(each.floor)}"
             yield click.style(fault, fg="red")
 
 

@@ -42,5 +42,7 @@ class Suite:
 SUITES = (
     Suite("cel/cases", "cel/cel_cases.json", "cel:run_cases"),
     Suite("cel/extra", "cel/cel_cases_extra.json", "cel:run_extra", parts=4),
+    Suite("dra/cases", "dra/dra_cases.json", "dra:run_cases", parts=4),
+    Suite("dra/scenarios", "dra/dra_fuzz_cases.jsonl.gz", "dra:run_scenarios", parts=8),
     Suite("slices", "slices", "slices:run_slices"),
 )

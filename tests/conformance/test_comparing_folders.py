@@ -80,10 +80,17 @@ KNOWN = '[[known]]\nsuite = "cel/cases"\ncase = "by driver lists=False [0]"\nrea
 
 
 def test_a_known_difference_is_told_with_its_reason(call: Call, estimate: int) -> None:
-    ended = call(known=KNOWN, floor=60, maxCost=estimate, match=False)
+    ended = call(known=KNOWN, maxCost=estimate, match=False)
     assert ended.exit_code == 0
+    assert ended.stdout.splitlines()[-1] == "3 of 5 agree"
     assert "known to differ: cel/cases by driver lists=False [0]: the moon is full" in ended.stdout
     assert "not known" not in ended.stdout
+
+
+def test_a_known_difference_does_not_hide_another(call: Call, estimate: int) -> None:
+    ended = call(known=KNOWN, maxCost=estimate + 1, match=False)
+    assert ended.exit_code == 1
+    assert "cel/cases is below its floor: 66.66%, not 100%" in ended.stdout
 
 
 def test_a_known_difference_that_has_gone_is_told(call: Call, estimate: int) -> None:
