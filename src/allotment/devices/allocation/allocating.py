@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from allotment.devices.allocation.errors import INVALID_POOLS, AllocationError
-from allotment.devices.allocation.features import Variant
 from allotment.devices.allocation.ground import Ground
 from allotment.devices.allocation.outcome import config_of, node_selector_of, result_of
 from allotment.devices.allocation.search import Search
@@ -46,8 +45,8 @@ def allocate_on(
     attempt = Attempt()
     try:
         ready = make_ready(claims, site, ground, taken)
-        trial = Trial(site, ground, taken, len(ready))
-        search = Search(ready, site, trial, combinations=ground.variant is not Variant.STABLE)
+        trial = Trial(ready, site, ground, taken)
+        search = Search(ready, site, trial, ground, taken)
         try:
             found = search.run()
         finally:

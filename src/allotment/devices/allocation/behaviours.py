@@ -54,6 +54,17 @@ class Behaviour:
     bare_selector_errors: bool = False
     lists_need_the_gate: bool = False
 
+    @property
+    def restores(self) -> bool:
+        """Whether everything is as before once a device is given back."""
+        return not (
+            self.distinct_by_request
+            or self.intersection_kept
+            or self.refusals_keep_counters
+            or self.refusals_keep_devices
+            or self.shares_keep_counters
+        )
+
 
 FIXED: Final = Behaviour("fixed")
 SNAPSHOT: Final = Behaviour(

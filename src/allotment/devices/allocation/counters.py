@@ -57,6 +57,7 @@ class Ledger:
         self._shares = shares
         self._left: dict[object, dict[CounterKey, int]] = {}
         self._overdrawn: dict[object, int] = {}
+        self._drawn: dict[tuple[object, CounterKey], int] = {}
 
     def take(self, pool: PoolKey, amounts: Amounts) -> bool:
         """Take the amounts; False, and nothing taken, where a counter of the pool would be overdrawn."""
@@ -67,19 +68,22 @@ class Ledger:
             self._overdrawn[key] = sum(amount < 0 for amount in left.values())
         if self._overdrawn[key] or any(left.get(name, amount) < amount for name, amount in amounts.items()):
             return False
-        self._change(left, amounts, -1)
+        self._change(key, amounts, -1)
         return True
 
     def give_back(self, pool: PoolKey, amounts: Amounts) -> None:
         """Give the amounts back."""
-        self._change(self._left[pool[1] if self._by_name else pool], amounts, 1)
+        self._change(pool[1] if self._by_name else pool, amounts, 1)
 
     def mark(self) -> object:
-        """What is left, as a value."""
-        return tuple(tuple(left.values()) for left in self._left.values())
+        """What is being taken, as a value."""
+        return frozenset(self._drawn.items())
 
-    @staticmethod
-    def _change(left: dict[CounterKey, int], amounts: Amounts, sign: int) -> None:
+    def _change(self, key: object, amounts: Amounts, sign: int) -> None:
+        left = self._left[key]
         for name, amount in amounts.items():
             if name in left:
                 left[name] += sign * amount
+                drawn = self._drawn.pop((key, name), 0) - sign * amount
+                if drawn:
+                    self._drawn[key, name] = drawn

@@ -23,4 +23,9 @@ INVALID_POOLS: Final = "invalid resource pools were encountered"
 
 def of_request(claim: str, request: str, words: str) -> AllocationError:
     """Something is wrong with a request."""
-    return AllocationError(f"claim {claim}, request {request}: {words}")
+    return AllocationError(f"{of_claim(claim, ', ')}request {request}: {words}")
+
+
+def of_claim(claim: str, then: str) -> str:
+    """The beginning of an error about a claim; a claim without a name is not named."""
+    return f"claim {claim}{then}" if claim else ""

@@ -42,6 +42,11 @@ class Ground:
         self._counters: dict[int, tuple[SitePool, PoolCounters]] = {}
         self._values: dict[tuple[str, int], tuple[Site, Sequence[Value | None]]] = {}
 
+    @property
+    def combinations(self) -> bool:
+        """Whether the search leaves out other orders of the same devices."""
+        return self.variant is not Variant.STABLE
+
     def demands(self, exact: ExactRequest, site: Site) -> Callable[[int], Demand | None]:
         """What a request takes of each device of a node, by number."""
         asked = tuple(sorted(exact.capacity.items()))

@@ -4,19 +4,29 @@ The first complete solution wins (k8s.io/dynamic-resource-allocation). A request
 order, each next device after the one before it: combinations, not permutations, but for the stable variant.
 Of alternatives the first counts that lets the rest fit; one that would pass 32 devices is passed over, and
 where all would, the choices before it are given up at once. A selector that cannot be evaluated is fatal once
-the search meets that device, and not before. ``steps`` is upstream's number of calls.
+the search meets that device, and not before.
+
+``steps`` is upstream's number of calls. A search that becomes long remembers which parts came to nothing, and
+how many steps they took: where devices are alike it meets the same parts again, and does not walk them twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum, auto
+from typing import Final
 
 from allotment.devices.allocation.errors import of_request
+from allotment.devices.allocation.ground import Ground
+from allotment.devices.allocation.likeness import likenesses
 from allotment.devices.allocation.sites import Site
+from allotment.devices.allocation.taken import Taken
 from allotment.devices.allocation.trial import Trial
 from allotment.devices.allocation.wants import ReadyClaim, Want
 from allotment.devices.claims import MOST_DEVICES
+
+SHORT: Final = 256
+"""Steps that are walked without remembering anything."""
 
 
 class Answer(Enum):
@@ -31,12 +41,18 @@ class Search:
     """One search on one node."""
 
     def __init__(
-        self, claims: Sequence[ReadyClaim], site: Site, trial: Trial, *, combinations: bool = True
+        self, claims: Sequence[ReadyClaim], site: Site, trial: Trial, ground: Ground, taken: Taken
     ) -> None:
         self._claims = claims
         self._site = site
         self._trial = trial
-        self._combinations = combinations
+        self._ground = ground
+        self._taken = taken
+        self._combinations = ground.combinations
+        self._admin = any(want.is_admin for claim in claims for wants in claim.requests for want in wants)
+        self._walked = 0
+        self._likenesses: list[int] | None = None
+        self._failed: dict[object, tuple[Answer, int]] = {}
         self.steps = 0
         self.chosen: dict[tuple[int, int], int] = {}
 
@@ -84,12 +100,33 @@ class Search:
             return Answer.TOO_MANY
         if want.every is not None:
             return self._next_of_all(claim, request, want, given)
-        return self._one_of(claim, request, want, given, start)
+        self._walked += 1
+        if self._walked < SHORT or not self._ground.behaviour.restores:
+            return self._one_of(claim, request, want, given, start)
+        return self._remembered(claim, request, want, given, start)
+
+    def _remembered(self, claim: int, request: int, want: Want, given: int, start: int) -> Answer:
+        """The same, unless a part that is like this one has come to nothing already."""
+        if self._likenesses is None:
+            self._likenesses = likenesses(self._claims, self._site, self._taken, self._ground.features)
+        candidates = want.suited.candidates
+        first = candidates[start] if start < len(candidates) else len(self._site.ids)
+        mark = self._trial.mark(first if start else 0, self._likenesses, admin=self._admin)
+        key = id(want), given, mark
+        known = self._failed.get(key)
+        if known is not None:
+            self.steps += known[1]
+            return known[0]
+        before = self.steps
+        answer = self._one_of(claim, request, want, given, start)
+        if answer is not Answer.FOUND:
+            self._failed[key] = answer, self.steps - before
+        return answer
 
     def _one_of(self, claim: int, request: int, want: Want, given: int, start: int) -> Answer:
         """The next device of a request for a number of them: the first with which the rest works out."""
         candidates, faults, trial = want.suited.candidates, want.suited.faults, self._trial
-        admin = bool(want.exact.admin_access)
+        admin = want.is_admin
         for place in range(start, len(candidates)):
             number = candidates[place]
             if trial.in_use(claim, number, admin=admin):

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from allotment.devices.allocation.behaviours import FIXED, Behaviour
-from allotment.devices.allocation.errors import AllocationError
+from allotment.devices.allocation.errors import AllocationError, of_claim
 from allotment.devices.allocation.features import Features
 from allotment.devices.allocation.sites import Site
 from allotment.devices.cel import EvaluationError
@@ -34,9 +34,9 @@ class Fault:
 
     def error(self, claim: str, device: DeviceId) -> AllocationError:
         """The error as upstream words it."""
-        owner = f"claim {claim}" if self.device_class is None else f"class {self.device_class}"
+        owner = of_claim(claim, ": ") if self.device_class is None else f"class {self.device_class}: "
         where = f" on device {device}" if self.names_device else ""
-        return AllocationError(f"{owner}: selector #{self.place}{where}: {self.words}")
+        return AllocationError(f"{owner}selector #{self.place}{where}: {self.words}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,18 +7,18 @@ behind when a later look refuses the device.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from allotment.devices.allocation.amounts import Demand
 from allotment.devices.allocation.counters import Ledger
 from allotment.devices.allocation.features import Variant
 from allotment.devices.allocation.ground import Ground
-from allotment.devices.allocation.rules import Rule
 from allotment.devices.allocation.sites import PoolState, Site
 from allotment.devices.allocation.taken import Taken
-from allotment.devices.allocation.wants import Want
+from allotment.devices.allocation.wants import ReadyClaim, Want
 
 _NOTHING: Final[Mapping[str, int]] = {}
 
@@ -38,14 +38,17 @@ class Given:
 class Trial:
     """The devices that are being given on one node."""
 
-    def __init__(self, site: Site, ground: Ground, taken: Taken, claims: int) -> None:
+    def __init__(self, claims: Sequence[ReadyClaim], site: Site, ground: Ground, taken: Taken) -> None:
         self._site = site
+        lists = ground.features.list_type_attributes
+        self._rules = [claim.rules(ground.behaviour, lists=lists) for claim in claims]
         self._features = ground.features
         self._behaviour = ground.behaviour
         self._taken = taken
         self._gone = taken.devices
         self._marks = [0] * len(site.ids)  # a bit for each claim that gets the device
         self._sharing: dict[int, dict[str, int]] = {}
+        self._shares: Counter[int] = Counter()
         self._uses = site.consumptions
         pools = {
             pool.key: ground.counters(pool)
@@ -59,7 +62,7 @@ class Trial:
             shares=ground.variant is not Variant.STABLE,
         )
         self.breaks_rule = False  # why the last device was refused: a constraint of its claim
-        self.results: list[list[Given]] = [[] for _ in range(claims)]
+        self.results: list[list[Given]] = [[] for _ in claims]
 
     def in_use(self, claim: int, number: int, *, admin: bool) -> bool:
         """Whether the device is not free for the claim; an administrator only minds his own."""
@@ -82,7 +85,7 @@ class Trial:
         self.breaks_rule = False
         device = self._site.devices[number]
         shared = device.allow_multiple_allocations and self._features.consumable_capacity
-        admin = bool(want.exact.admin_access)
+        admin = want.is_admin
         if not (admin and shared) and self.in_use(claim, number, admin=admin):
             return False
         charged = False
@@ -96,7 +99,7 @@ class Trial:
         if number in want.tainted:
             self._refuse(number, charged=charged)
             return False
-        if not self._follows_rules(want, number):
+        if not self._follows_rules(claim, want, number):
             self.breaks_rule = True
             self._refuse(number, charged=charged)
             return False
@@ -105,48 +108,68 @@ class Trial:
     def give_back(self, claim: int) -> None:
         """Give back what the claim got last."""
         given = self.results[claim].pop()
-        self._let_go(given.want.rules, given.want.request, given.number)
+        self._let_go(claim, given.want.rules, given)
         if given.shared:
-            if given.demand is not None:
-                self._unshare(given.number, given.demand)
-        else:
-            self._marks[given.number] &= ~(1 << claim)
-        if given.charged and not (given.shared and self._behaviour.shares_keep_counters):
-            self._charge_back(given.number)
+            self._unshare(given)
+        self._unmark(given)
+
+    def mark(self, start: int, likenesses: Sequence[int], *, admin: bool) -> object:
+        """All that what follows depends on, as a value that is equal where devices are alike.
+
+        Devices that are free keep their order, before and from the number ``start`` on; those that are not
+        only matter to an administrator.
+        """
+        marks = self._marks
+        free = [
+            (likenesses[number], marks[number]) if admin else likenesses[number]
+            for number in range(len(marks))
+            if admin or not marks[number]
+        ]
+        before = sum(1 for number in range(start) if admin or not marks[number])
+        return (
+            tuple(free),
+            before,
+            self._ledger.mark(),
+            tuple(sorted((number, *sorted(held.items())) for number, held in self._sharing.items())),
+            tuple(rule.mark for rules in self._rules for rule in rules),
+            tuple(len(results) for results in self.results),
+        )
 
     def _finish(self, given: Given) -> bool:
         """Mark the device and record the result, if its capacity is enough at the last look."""
-        number, want = given.number, given.want
+        number, claim = given.number, given.claim
         if not given.shared:
-            self._marks[number] |= 1 << given.claim
-        if not self.has_capacity(want, number):
+            self._marks[number] |= 1 << claim
+        if not self.has_capacity(given.want, number):
             if not self._behaviour.refusals_keep_devices:
-                self._let_go(want.rules, want.request, number)
-                if not given.shared:
-                    self._marks[number] &= ~(1 << given.claim)
-                if given.charged:
-                    self._charge_back(number)
+                self._let_go(claim, given.want.rules, given)
+                self._unmark(given)
             return False
         if given.shared:
-            demand = want.demand(number)
-            given = Given(given.claim, want, number, given.charged, shared=True, demand=demand)
-            held = self._sharing.setdefault(number, {})
-            for name, amount in (demand.amounts if demand else _NOTHING).items():
-                held[name] = held.get(name, 0) + amount
-        self.results[given.claim].append(given)
+            given = replace(given, demand=given.want.demand(number))
+            self._share(given)
+        self.results[claim].append(given)
         return True
 
-    def _follows_rules(self, want: Want, number: int) -> bool:
-        for place, rule in enumerate(want.rules):
-            if not rule.add(want.request, number):
-                self._let_go(want.rules[:place], want.request, number)
+    def _unmark(self, given: Given) -> None:
+        """Undo what was noted of a device beside its constraints."""
+        if not given.shared:
+            self._marks[given.number] &= ~(1 << given.claim)
+        if given.charged and not (given.shared and self._behaviour.shares_keep_counters):
+            self._charge_back(given.number)
+
+    def _follows_rules(self, claim: int, want: Want, number: int) -> bool:
+        rules = self._rules[claim]
+        for at, place in enumerate(want.rules):
+            if not rules[place].add(want.request, number):
+                for added in reversed(want.rules[:at]):
+                    rules[added].remove(want.request, number)
                 return False
         return True
 
-    @staticmethod
-    def _let_go(rules: tuple[Rule, ...], request: str, number: int) -> None:
-        for rule in rules:
-            rule.remove(request, number)
+    def _let_go(self, claim: int, places: tuple[int, ...], given: Given) -> None:
+        for place in reversed(places):
+            self._rules[claim][place].remove(given.want.request, given.number)
 
     def _refuse(self, number: int, *, charged: bool) -> None:
         if charged and not self._behaviour.refusals_keep_counters:
@@ -162,14 +185,27 @@ class Trial:
             return True
         return not self._behaviour.shares_charged_again and device_id in self._taken.shares
 
-    def _unshare(self, number: int, demand: Demand) -> None:
-        """A share is given back; a device of which nothing is left is held by nobody, whatever it was."""
-        if not demand.shares:
-            return
-        held = self._sharing.get(number)
-        if held is None:
-            return
-        for name, amount in demand.amounts.items():
-            held[name] -= amount
-        if not any(held.values()):
-            del self._sharing[number]
+    def _share(self, given: Given) -> None:
+        """A share of the device is given."""
+        held = self._sharing.setdefault(given.number, {})
+        self._shares[given.number] += 1
+        for name, amount in _amounts(given.demand).items():
+            held[name] = held.get(name, 0) + amount
+
+    def _unshare(self, given: Given) -> None:
+        """A share is given back.
+
+        With the defect, a device counts as shared until what its shares take is nothing, whoever holds one.
+        """
+        number, amounts = given.number, _amounts(given.demand)
+        held = self._sharing.get(number, {})
+        self._shares[number] -= 1
+        for name, amount in amounts.items():
+            held[name] = held.get(name, 0) - amount
+        kept = self._behaviour.shares_keep_counters
+        if (bool(amounts) and not any(held.values())) if kept else not self._shares[number]:
+            self._sharing.pop(number, None)
+
+
+def _amounts(demand: Demand | None) -> Mapping[str, int]:
+    return _NOTHING if demand is None else demand.amounts

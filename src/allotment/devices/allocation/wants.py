@@ -14,10 +14,11 @@ from typing import Final, NamedTuple
 
 from allotment.devices.allocation import rules
 from allotment.devices.allocation.amounts import Demand
-from allotment.devices.allocation.errors import AllocationError, of_request
+from allotment.devices.allocation.behaviours import Behaviour
+from allotment.devices.allocation.errors import AllocationError, of_claim, of_request
 from allotment.devices.allocation.features import Variant
 from allotment.devices.allocation.ground import Ground
-from allotment.devices.allocation.rules import Rule
+from allotment.devices.allocation.rules import Rule, Value
 from allotment.devices.allocation.sites import PoolState, Site
 from allotment.devices.allocation.suiting import Suited
 from allotment.devices.allocation.taken import Taken
@@ -50,17 +51,33 @@ class Want:
     every: tuple[int, ...] | None
     tainted: frozenset[int]
     demand: Callable[[int], Demand | None]
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[int, ...] = ()
+
+    @property
+    def is_admin(self) -> bool:
+        """Whether devices are asked for that others may hold."""
+        return bool(self.exact.admin_access)
 
 
 @dataclass(frozen=True, slots=True)
 class ReadyClaim:
-    """A claim on one node: its requests, each with its alternatives."""
+    """A claim on one node: its requests, each with its alternatives, and the values for its constraints.
+
+    Nothing in it changes, so that it serves again while what its requests for every device found is so.
+    """
 
     name: str
     spec: ClaimSpec
     site: Site
     requests: Sequence[Sequence[Want]]
+    values: Sequence[Sequence[Value | None]]
+
+    def rules(self, behaviour: Behaviour, *, lists: bool) -> list[Rule]:
+        """The constraints, with no device under them."""
+        return [
+            rules.rule_of(constraint, values, behaviour, lists=lists)
+            for constraint, values in zip(self.spec.constraints, self.values, strict=True)
+        ]
 
 
 def make_ready(claims: Sequence[NamedClaim], site: Site, ground: Ground, taken: Taken) -> list[ReadyClaim]:
@@ -87,9 +104,9 @@ class _Making:
             requests.append(wants)
         if least > MOST_DEVICES:
             words = f"number of requested devices {least} exceeds the claim limit of {MOST_DEVICES}"
-            raise AllocationError(f"claim {self._claim.name}: {words}")
-        self._give_rules(requests)
-        return ReadyClaim(self._claim.name, self._claim.spec, self._site, requests)
+            raise AllocationError(f"{of_claim(self._claim.name, ': ')}{words}")
+        values = self._give_rules(requests)
+        return ReadyClaim(self._claim.name, self._claim.spec, self._site, requests, values)
 
     def _refuse_what_is_off(self, request: Request) -> None:
         features = self._ground.features
@@ -100,14 +117,15 @@ class _Making:
         words = "has capacity requests, but the DRAConsumableCapacity feature is disabled"
         for sub in request.alternatives:
             if sub.exactly.capacity and request.first_available:
-                raise AllocationError(f"claim {self._claim.name}, subrequest {sub.name}: {words}")
+                owner = of_claim(self._claim.name, ", ")
+                raise AllocationError(f"{owner}subrequest {sub.name}: {words}")
             if sub.exactly.capacity:
                 raise self._error(request.name, words)
 
     def _want(self, request: Request, own: str, exact: ExactRequest) -> Want:
         for place, expression in enumerate(exact.selectors):
             if not expression:
-                where = f"claim {self._claim.name}, request {own}, selector #{place}"
+                where = f"{of_claim(self._claim.name, ', ')}request {own}, selector #{place}"
                 raise AllocationError(f"{where}: CEL expression empty (unsupported selector type?)")
         for wrong, words in (
             (
@@ -167,18 +185,16 @@ class _Making:
         wanted = demand(number)
         return wanted is not None and wanted.fits(self._taken.capacity_of(self._site.ids[number]), {})
 
-    def _give_rules(self, requests: Sequence[Sequence[Want]]) -> None:
+    def _give_rules(self, requests: Sequence[Sequence[Want]]) -> list[Sequence[Value | None]]:
+        """Tell the wants which constraints hold for them; the values of the devices, by constraint."""
         spec, ground = self._claim.spec, self._ground
         for words in rules.faults(spec, distinct=ground.variant is not Variant.STABLE):
-            raise AllocationError(f"claim {self._claim.name}, {words}")
-        for constraint in spec.constraints:
-            values = ground.values(rules.attribute_of(constraint) or "", self._site)
-            rule = rules.rule_of(
-                constraint, values, ground.behaviour, lists=ground.features.list_type_attributes
-            )
+            raise AllocationError(f"{of_claim(self._claim.name, ', ')}{words}")
+        for place, constraint in enumerate(spec.constraints):
             for want in (want for wants in requests for want in wants):
                 if rules.concerns(constraint, want.request, want.name):
-                    want.rules = (*want.rules, rule)
+                    want.rules = (*want.rules, place)
+        return [ground.values(rules.attribute_of(each) or "", self._site) for each in spec.constraints]
 
     def _error(self, own: str, words: str) -> AllocationError:
         return of_request(self._claim.name, own, words)
