@@ -2,7 +2,7 @@
 //
 // A scenario has features (those that are on, by the names of structured.Features), classes, slices, node,
 // claims and allocatedState. Its answer has an entry for each variant of the allocator: its results, error and
-// number of steps, or why it was skipped. What another run may answer otherwise, because the variant walks a map,
+// number of steps, or why it was skipped or panicked. What another run may answer otherwise, because the variant walks a map,
 // is marked as such.
 package main
 
@@ -68,6 +68,7 @@ type answer struct {
 	ErrorOnlyAffectsNode bool                           `json:"errorOnlyAffectsNode,omitempty"`
 	Steps                int64                          `json:"numAllocateOneInvocations"`
 	TimedOut             bool                           `json:"timedOut,omitempty"`
+	Panicked             string                         `json:"panicked,omitempty"`
 	Nondeterministic     bool                           `json:"nondeterministic,omitempty"`
 }
 
@@ -113,7 +114,12 @@ func steps(allocator structured.Allocator) int64 {
 	return stats.FieldByName("NumAllocateOneInvocations").Int()
 }
 
-func (s scenario) answer(variant string, limit time.Duration) answer {
+func (s scenario) answer(variant string, limit time.Duration) (told answer) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			told = answer{Panicked: fmt.Sprint(fault)}
+		}
+	}()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	structured.EnableAllocators(variant)
@@ -129,7 +135,7 @@ func (s scenario) answer(variant string, limit time.Duration) answer {
 		return answer{Error: err.Error()}
 	}
 	found, err := allocator.Allocate(ctx, s.Node, s.Claims)
-	told := answer{Results: found, Steps: steps(allocator), TimedOut: ctx.Err() != nil}
+	told = answer{Results: found, Steps: steps(allocator), TimedOut: ctx.Err() != nil}
 	if err != nil {
 		told.Error = err.Error()
 		told.ErrorOnlyAffectsNode = errors.Is(err, structured.ErrFailedAllocationOnNode)

@@ -150,7 +150,7 @@ class _Pool:
             more["fast"] = {"bools": [dice.chance(0.5)]}
             more["version"] = {"versions": dice.sample(("1.0.0", "1.2.0", "2.0.0"), 2)}
             choices |= {key: value for key, value in more.items() if dice.chance(0.5)}
-        return {key: value for key, value in choices.items() if dice.chance(0.7)}
+        return _told_once({key: value for key, value in choices.items() if dice.chance(0.7)})
 
     def _capacity(self, *, shared: bool) -> Object:
         dice = self._dice
@@ -165,7 +165,7 @@ class _Pool:
                 made[name] = {"value": value, "requestPolicy": policy}
         if dice.chance(0.05):
             made["gpu.example.com/memory"] = {"value": "40Gi"}
-        return made
+        return _told_once(made)
 
     def _consumes(self) -> list[Object]:
         dice = self._dice
@@ -207,6 +207,15 @@ class _Pool:
             return {}
         made: Object = {"bindingConditions": ["ready"], "bindingFailureConditions": ["broken"]}
         return made | ({"bindsToNode": True} if dice.chance(0.5) else {})
+
+
+def _told_once(entries: Object) -> Object:
+    """Without a full name beside the same name alone: which of them selectors see is chance upstream."""
+    return {
+        key: value
+        for key, value in entries.items()
+        if key.removeprefix("gpu.example.com/") == key or key.removeprefix("gpu.example.com/") not in entries
+    }
 
 
 def _counter_sets(dice: Dice) -> list[Object]:
