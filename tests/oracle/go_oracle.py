@@ -54,6 +54,8 @@ def program(behaviour: str, *, download: bool) -> Path:
         text=True,
         check=False,
     )
+    if ended.returncode and not download:
+        raise NoOracle("the published allocator is not in Go's module cache; `make soak` fetches it")
     if ended.returncode:
         raise NoOracle(f"the published allocator could not be built: {ended.stderr.strip()[-300:]}")
     being_built.replace(built)

@@ -20,6 +20,7 @@ OFTEN = {
     "ConsumableCapacity": 0.5,
     "DeviceBindingAndStatus": 0.4,
     "ListTypeAttributes": 0.2,
+    "FractionalCapacityRange": 0.3,
 }
 
 
