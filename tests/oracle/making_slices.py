@@ -72,6 +72,8 @@ class _Pool:
         self._counted = features.get("PartitionableDevices", False) and dice.chance(0.5)
         self._shared = features.get("ConsumableCapacity", False) and dice.chance(0.6)
         self._generation = dice.choice((1, 1, 2))
+        self._alike = dice.choice((0.0, 0.0, 0.8, 1.0))
+        self._parts: Object = {}
         self._next = 0
 
     def slices(self) -> list[Object]:
@@ -119,18 +121,23 @@ class _Pool:
     def _device(self, *, one_by_one: bool) -> Object:
         dice = self._dice
         self._next += 0 if dice.fault(0.02) else 1
-        device: Object = {"name": f"dev-{self._next}"}
+        if not self._parts or not dice.chance(self._alike):
+            self._parts = self._made_parts()
+        where = reach(dice, one_by_one=False) if one_by_one else {}
+        return {"name": f"dev-{self._next}", **self._parts, **where}
+
+    def _made_parts(self) -> Object:
+        dice = self._dice
         shared = self._shared and dice.chance(0.6)
         parts: Object = {
             "attributes": self._attributes(),
             "capacity": self._capacity(shared=shared),
-            "allowMultipleAllocations": True if shared else None,
+            "allowMultipleAllocations": shared,
             "consumesCounters": self._consumes() if self._counted and dice.chance(0.8) else None,
             "taints": self._taints(),
             **self._binding(),
-            **(reach(dice, one_by_one=False) if one_by_one else {}),
         }
-        return device | {key: part for key, part in parts.items() if part}
+        return {key: part for key, part in parts.items() if part}
 
     def _attributes(self) -> Object:
         dice = self._dice
