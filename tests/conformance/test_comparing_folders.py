@@ -107,6 +107,18 @@ def test_files_that_nothing_reads_are_named(call: Call, tmp_path: Path) -> None:
     assert "not read by this version: moon/moon_cases.json\n" in ended.stdout
 
 
+def test_several_processes_share_a_suite(call: Call, tmp_path: Path, estimate: int) -> None:
+    run = {"expression": "true", "outputType": "bool", "maxCost": 0, "evals": []}
+    runs = [{"envType": "stored", "features": {}, "results": [run] * 9}]
+    path = tmp_path / "data" / "cel" / "cel_cases_extra.json"
+    path.write_text(json.dumps({"devices": [], "runs": runs}))
+    told = json.loads(call("-o", "json", maxCost=estimate).stdout)
+    assert {each["suite"]: (each["pass"], each["fail"]) for each in told["suites"]} == {
+        "cel/cases": (5, 0),
+        "cel/extra": (18, 0),
+    }
+
+
 def test_a_folder_without_a_known_file(tmp_path: Path) -> None:
     ended = CliRunner().invoke(command.main, ["--data", str(tmp_path)])
     assert ended.exit_code == 1
@@ -121,6 +133,8 @@ def test_a_folder_without_a_known_file(tmp_path: Path) -> None:
         ("cel/cel_cases.json", b"\xff", "cel_cases.json cannot be read: "),
         ("cel/cel_cases.json", b"[]", "cel_cases.json is not what the suite cel/cases reads: TypeError"),
         ("cel/cel_cases.json", b'{"cases": [{}]}', "reads: KeyError: 'actual' (cel.py:"),
+        ("cel/cel_cases_extra.json", b"{", "cel_cases_extra.json is not JSON: "),
+        ("dra/dra_fuzz_cases.jsonl.gz", b"{", "dra_fuzz_cases.jsonl.gz cannot be read: Not a gzipped file"),
     ],
 )
 def test_a_file_that_cannot_be_used(tmp_path: Path, name: str, content: bytes, words: str) -> None:
