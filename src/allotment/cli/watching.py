@@ -54,6 +54,12 @@ def _said(verb: str) -> Callable[[Event], str]:
     return say
 
 
+def _retrying(event: Event) -> str:
+    later = event.data.get("next_try")
+    when = f"; next try in {span(float(later) - event.time)}" if later is not None else ""
+    return _said("will be tried again")(event) + when
+
+
 def _bounds(event: Event) -> str:
     replicas = event.data.get("replicas")
     return f"{replicas['min']} to {replicas['max']}" if isinstance(replicas, dict) else "always"
@@ -76,7 +82,7 @@ NOTICES: Mapping[str, Callable[[Event], str]] = {
     "volume.started": _started,
     "volume.completed": _completed,
     "volume.failed": _said("failed"),
-    "volume.retrying": _said("will be tried again"),
+    "volume.retrying": _retrying,
     "volume.reclaimed": _said("was interrupted and goes on where it was"),
     "volume.held": _said("waits, another engine has it"),
     "page.failed": _said("page failed"),

@@ -61,6 +61,7 @@ class VolumeView:
     ended: float | None = None
     last: float | None = None
     done_at_start: int = 0
+    next_try: float | None = None
 
     @property
     def rate(self) -> float | None:
@@ -197,6 +198,11 @@ def _number(event: Event, key: str, default: int) -> int:
     return default
 
 
+def _moment(event: Event, key: str) -> float | None:
+    value = event.data.get(key)
+    return float(value) if isinstance(value, int | float) and 0 < value < MOST else None
+
+
 def _words(event: Event) -> dict[str, Any]:
     reason, message = event.data.get("reason"), event.data.get("message")
     return {
@@ -216,6 +222,7 @@ def _volume_started(event: Event, _: VolumeView) -> dict[str, Any]:
         "pages_failed": _number(event, "pages_failed", 0),
         "done_at_start": done,
         "devices": tuple(str(name) for name in devices) if isinstance(devices, list | tuple) else (),
+        "next_try": None,
         "started": event.time,
         "ended": None,
         "last": None,
@@ -239,7 +246,8 @@ def _volume_completed(event: Event, before: VolumeView) -> dict[str, Any]:
 
 def _volume_ended(state: VolumeState) -> Callable[[Event, VolumeView], dict[str, Any]]:
     def changes(event: Event, _: VolumeView) -> dict[str, Any]:
-        return {"state": state, "ended": event.time, "devices": (), **_words(event)}
+        later = _moment(event, "next_try")
+        return {"state": state, "ended": event.time, "devices": (), "next_try": later, **_words(event)}
 
     return changes
 

@@ -18,6 +18,7 @@ from allotment.errors import WorldError
 from allotment.running.assignment import VolumeSpec
 from allotment.running.attempts import History, begin_attempt, end_attempt
 from allotment.running.endings import (
+    UNREACHABLE,
     DeadlinePassed,
     Ended,
     Outcome,
@@ -234,6 +235,11 @@ def how_ended(error: BaseException, around: Surroundings) -> tuple[Ended, Volume
 def _check_failures(reading: Reading) -> None:
     """Whether the failures of pages let the volume be complete."""
     deferred = reading.deferred
+    unreached = [failure for _, failure in sorted(deferred.items()) if failure.reason == UNREACHABLE]
+    if unreached:
+        more = f" (and {len(unreached) - 1:,} more of its pages)" if len(unreached) > 1 else ""
+        message = f"its source could not be reached: {unreached[0].message}{more}"
+        raise VolumeFailedError(UNREACHABLE, message)
     if deferred:
         page, failure = min(deferred.items())
         reason = Counter(one.reason for one in deferred.values()).most_common(1)[0][0]

@@ -16,6 +16,9 @@ EXIT_FAILED = 1
 EXIT_PERMANENT = 13
 EXIT_TERMINATED = 143
 
+UNREACHABLE = "source-unreachable"
+"""The reason of what failed because pages could not be fetched now, which may pass."""
+
 
 class Ended(StrEnum):
     """How an attempt at a volume ended, as its ``end`` object says. A start without one was reclaimed."""

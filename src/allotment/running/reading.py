@@ -3,7 +3,8 @@
 Everything that a page comes to ends in one of three ways: it has a record; it is refused for good, because
 its source cannot be read whatever is done; or it is deferred, because something else went wrong, to the
 next attempt. On the last attempt that is allowed what is deferred counts as failed, so that one bad page
-does not keep a volume from ever being complete.
+does not keep a volume from ever being complete. One thing never does: that the source could not be reached.
+It says nothing about the page, and a complete volume is not read again.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from allotment.buckets.bucket import Conflict
+from allotment.buckets.bucket import Conflict, ObjectRefused
 from allotment.buckets.keys import VolumeKeys
-from allotment.running.endings import PageTimeout
+from allotment.errors import WorldError
+from allotment.running.endings import UNREACHABLE, PageTimeout, one_line
 from allotment.running.lease import Lease
 from allotment.running.manifest import PageFailure
 from allotment.running.measure import Clocked, rounded
@@ -196,7 +198,10 @@ class Reading:
             self._refuse(ref, error.reason, SourceMark(ref.source, ref.size or 0, digest, ref.label))
             return
         if isinstance(error, NotNowError):
-            self._fail(ref, UNREADABLE, str(error))
+            self._fail(ref, UNREACHABLE, str(error))
+            return
+        if isinstance(error, WorldError) and not isinstance(error, ObjectRefused):
+            self._fail(ref, UNREACHABLE, one_line(error))
             return
         log.warning("page %s (%s) could not be read", ref.name, ref.source, exc_info=error)
         self._fail(ref, UNREADABLE, in_words(error) if error is not None else "it could not be read")
@@ -231,7 +236,7 @@ class Reading:
         )
 
     def _fail(self, ref: PageRef, reason: str, message: str, *, final: bool = False) -> None:
-        final = final or self.last_attempt
+        final = final or (self.last_attempt and reason != UNREACHABLE)
         self.failures[ref.name] = PageFailure(reason, message, final)
         words = "failed" if final else "failed for now"
         log.warning("page %s (%s) %s: %s", ref.name, ref.source, words, message)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from tests.running.engine.harness import Repository
+from tests.running.engine.harness import Repository, eventually
 from tests.running.sources.archive import Archive, answer, redirect
 
 SHAPES = Path(__file__).parent / "shapes"
@@ -112,3 +112,39 @@ def test_what_an_archive_does_wrong_is_one_sentence_and_no_traceback(
     assert manifests(repository)["some"]["counts"] == {"pages": 2, "done": 1, "failed": 1}
     logs = "".join(path.read_text() for path in (repository.root / "state").rglob("*.log"))
     assert "Traceback" not in ended.stdout + ended.stderr + logs
+
+
+def test_an_outage_of_an_archive_leaves_no_hole_and_a_retry_makes_the_volume_whole(
+    archive: Archive, repository: Repository
+) -> None:
+    archive.answers["/1.png"] = archive.answers["/3.png"] = answer(png(1))
+    archive.answers["/2.png"] = answer(status="503 Service Unavailable")
+    addresses = ", ".join(f"'{archive.url(f'/{number}.png')}'" for number in (1, 2, 3))
+    campaign(repository, f"{{id: some, images: [{addresses}]}}")
+    ended = repository.allot("run", "c")
+    assert ended.returncode == 1
+    assert "its source could not be reached: " in ended.stdout
+    assert "allot retry c, then allot run c" in ended.stdout
+    assert manifests(repository) == {}
+    archive.answers["/2.png"] = answer(png(2))
+    assert repository.allot("retry", "c").stdout == "1 volume will be tried again: allot run c\n"
+    assert repository.allot("run", "c").returncode == 0
+    assert manifests(repository)["some"]["counts"] == {"pages": 3, "done": 3, "failed": 0}
+
+
+def test_between_two_tries_of_a_source_that_is_out_of_reach_its_pause_is_shown(
+    archive: Archive, repository: Repository
+) -> None:
+    platform = repository.root / "platform.yaml"
+    platform.write_text(platform.read_text().replace("retries: 0", "retries: 1"))
+    archive.answers["/m"] = answer(status="503 Service Unavailable", retry_after="3600")
+    campaign(repository, f"{{id: some, manifest: '{archive.url('/m')}'}}")
+    engine = repository.start("run", "c")
+    try:
+        output = repository.root / "output.log"
+        assert eventually(lambda: "; next try in " in output.read_text(), seconds=30.0), output.read_text()
+        assert "next try in " in repository.allot("status", "c").stdout
+        assert repository.allot("stop", "c").returncode == 0
+        assert engine.wait(30) == 130
+    finally:
+        engine.kill()

@@ -152,6 +152,8 @@ def _volume_line(volume: VolumeView, now: float) -> str:
     if volume.state is VolumeState.RUNNING:
         parts += [f"on {', '.join(map(device_words, volume.devices))}"] if volume.devices else []
         parts += [f"for {span(now - volume.started)}"] if volume.started else []
+    if volume.state is VolumeState.RETRYING and volume.next_try and volume.next_try > now:
+        parts += [f"next try in {span(volume.next_try - now)}"]
     message = safe(volume.message) if volume.message and volume.state in WORTH_SHOWING[1:] else ""
     return f"{volume.id} {', '.join(parts)}" + (f": {message}" if message else "")
 

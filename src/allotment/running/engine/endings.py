@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from allotment.running.engine.campaign_run import CampaignRun
@@ -59,13 +60,10 @@ def ending_of(run: CampaignRun, worker: Worker) -> Ending:
         if worker.begun or worker.asked_to_end is not None:
             return Ending(events, _again)
         return _never_began(run, worker, code, limits.reclaims)
-    if worker.held:
-        return Ending((), Indexes.held_elsewhere)
-    return (
-        Ending((), Indexes.failed_for_now)
-        if worker.begun
-        else _never_began(run, worker, code, limits.retries)
-    )
+    if not worker.held and not worker.begun:
+        return _never_began(run, worker, code, limits.retries)
+    later = partial(Indexes.failed_for_now, at_least=worker.pause)
+    return Ending((), Indexes.held_elsewhere if worker.held else later)
 
 
 def never_began(run: CampaignRun) -> bool:

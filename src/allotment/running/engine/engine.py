@@ -7,6 +7,7 @@ waits, waits in one selector: the workers' pipes, signals, and the time of the n
 
 from __future__ import annotations
 
+import random
 import selectors
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,7 @@ from allotment.running.engine.programs import Programs
 from allotment.running.engine.requests import Requests
 from allotment.running.engine.signals import Signals
 from allotment.running.engine.snapshot import Log, Snapshot, Watcher
+from allotment.running.engine.source_pauses import NEXT_TRY, source_pause
 from allotment.running.engine.standing import IndexStanding, Standing
 from allotment.running.engine.starting import Starter
 from allotment.running.engine.work import Work
@@ -50,6 +52,7 @@ class Engine:
     programs: Programs = field(default_factory=Programs)
     preparations: Preparations = field(default_factory=no_preparations)
     workers: list[Worker] = field(default_factory=list)
+    chance: Callable[[], float] = random.random
     _selector: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector)
     ending: str = ""
     _requests_heard: int = 0
@@ -221,11 +224,19 @@ class Engine:
 
     def _take_all(self, worker: Worker) -> None:
         for event in worker.events():
-            self._take(self._by_name[worker.campaign], event)
+            self._take(self._by_name[worker.campaign], self._with_pause(worker, event))
             if event.kind == "volume.held":
                 worker.held = True
             if event.kind == "volume.started":
                 worker.begun = True
+
+    def _with_pause(self, worker: Worker, event: Event) -> Event:
+        """The event, with the time of the next try where that is a while from now."""
+        pause = source_pause(event, self.chance())
+        if not pause:
+            return event
+        worker.pause = max(worker.pause, pause)
+        return replace(event, data={**event.data, NEXT_TRY: round(self.filler.wall() + pause, 3)})
 
     def _take(self, run: CampaignRun, event: Event) -> None:
         self.logs[run.work.campaign].emit(event)

@@ -2,8 +2,9 @@
 
 An index is a volume, or a pack of small ones, as in a Kubernetes Indexed Job. Indexes start in order; one
 that was reclaimed goes back to its place, one that failed for now waits longer each time (1 s, 2 s, 4 s …
-at most 60 s), one that another engine holds is looked at again after a short while. Whether a failure is
-final is not decided here: the worker counts failures in the bucket and says so with exit code 13.
+at most 60 s) and no less than is asked for, one that another engine holds is looked at again after a short
+while. Whether a failure is final is not decided here: the worker counts failures in the bucket and says so
+with exit code 13.
 """
 
 from __future__ import annotations
@@ -94,10 +95,10 @@ class Indexes:
         """It was interrupted: it waits again, at its old place."""
         self._move(index, Phase.WAITING)
 
-    def failed_for_now(self, index: int, now: float) -> float:
+    def failed_for_now(self, index: int, now: float, at_least: float = 0.0) -> float:
         """It failed and will be tried again; returns the pause in seconds, twice as long each time."""
         self._failures[index] += 1
-        pause = min(FIRST_BACK_OFF * 2.0 ** (self._failures[index] - 1), LONGEST_BACK_OFF)
+        pause = max(at_least, min(FIRST_BACK_OFF * 2.0 ** (self._failures[index] - 1), LONGEST_BACK_OFF))
         self._pause(index, now + pause)
         return pause
 

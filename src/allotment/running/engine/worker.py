@@ -48,6 +48,7 @@ class Worker:
     killed: bool = False
     at_end: bool = False
     silent_since: float | None = None
+    pause: float = 0.0
     mask: Callable[[str], str] = str
     _unread: bytearray = field(default_factory=bytearray)
 

@@ -18,7 +18,7 @@ from typing import Final
 
 from allotment.devices.ledger import default_folder
 from allotment.running.assignment import Network
-from allotment.running.endings import PermanentFailureError, VolumeFailedError
+from allotment.running.endings import UNREACHABLE, PermanentFailureError, VolumeFailedError
 from allotment.running.page import PageRefused, page_name
 from allotment.running.sources.iiif.image_service import image_address
 from allotment.running.sources.iiif.presentation import read_manifest
@@ -27,12 +27,7 @@ from allotment.running.sources.received import received_page
 from allotment.running.sources.source import Fetched, PageRef
 from allotment.running.sources.web.addresses import Address, masked, shown
 from allotment.running.sources.web.client import Client, Found, World
-from allotment.running.sources.web.errors import (
-    UNREACHABLE,
-    UNREADABLE,
-    UnreachableError,
-    WebRefusedError,
-)
+from allotment.running.sources.web.errors import UNREADABLE, UnreachableError, WebRefusedError
 
 MOST_FETCHERS: Final = 16
 FOR_MANIFESTS: Final = {
