@@ -45,6 +45,7 @@ class Finding:
     """One thing that a check found.
 
     ``rule`` is a stable id in kebab-case, ``message`` says what is wrong and why, ``hint`` what to do.
+    ``evidence`` is what was seen, a line each: which device, which value.
     """
 
     position: Position
@@ -52,6 +53,7 @@ class Finding:
     message: str
     hint: str = ""
     severity: Severity = Severity.ERROR
+    evidence: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         hint = f" ({self.hint})" if self.hint else ""

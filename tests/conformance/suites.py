@@ -45,4 +45,5 @@ SUITES = (
     Suite("dra/cases", "dra/dra_cases.json", "dra:run_cases", parts=4),
     Suite("dra/scenarios", "dra/dra_fuzz_cases.jsonl.gz", "dra:run_scenarios", parts=8),
     Suite("slices", "slices", "slices:run_slices"),
+    Suite("slices/lint", "slices", "device_lint:run_lint"),
 )

@@ -1,10 +1,11 @@
-"""Every rule that `allot check` can name: those of the files, of devices, and of needs."""
+"""Every rule that a command can name: those of the files, of devices and their lint, and of needs."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from allotment.devices.finding_rules import RULES as DEVICE_RULES
+from allotment.devices.lint.rules import RULES as LINT_RULES
 from allotment.needs.rules import RULES as NEED_RULES
 from allotment.repository.rules import RULES as FILE_RULES
 from allotment.running.steps.checking import RULES as STEP_RULES
@@ -12,6 +13,7 @@ from allotment.running.steps.checking import RULES as STEP_RULES
 RULES: Final = {
     **FILE_RULES,
     **DEVICE_RULES,
+    **LINT_RULES,
     **STEP_RULES,
     **NEED_RULES,
 }

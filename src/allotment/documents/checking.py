@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -75,6 +76,7 @@ class Place:
         *,
         key: bool = False,
         severity: Severity = Severity.ERROR,
+        evidence: Sequence[str] = (),
     ) -> None:
         """Record a finding about this value, or about its key."""
         if self.has_told_enough(rule):
@@ -83,7 +85,8 @@ class Place:
         position = self.check.document.position(self.loc, key=key)
         if self.has_told_enough(rule):
             message, hint = MORE, MORE_HINT
-        self.check.findings.append(Finding(position, rule, message, hint, severity))
+        found = Finding(position, rule, message, hint, severity, tuple(evidence))
+        self.check.findings.append(found)
 
     def has_told_enough(self, rule: str) -> bool:
         """Whether more findings of this rule would help nobody."""

@@ -11,6 +11,7 @@ from typing import Any, Final
 import click
 
 from allotment.cli.columns import Column, cut, table, terminal_width
+from allotment.cli.device_lint import command as lint
 from allotment.cli.device_rows import Row, exceptions, natural, rows_of
 from allotment.cli.shared import finding_line, output_option, safe
 from allotment.cli.words import clock, counted
@@ -316,3 +317,6 @@ def _show_yaml(chosen: ChosenWorld) -> None:
     whole = {"apiVersion": "v1", "kind": "List", "items": _objects(chosen.world)}
     text = yaml.dump(whole, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=1000)
     click.echo(text, nl=False)
+
+
+command.add_command(lint)

@@ -3,7 +3,7 @@
 A layout stays for days, so a kind of pod without a seat in it would never run: every kind gets one before any
 gets more. A scheduler is looked at twice. With MIG on demand it cuts as pods come, by first fit. On the
 layout it takes the first partition that is large enough, which may be one that only a larger pod could use:
-in which order a driver lists partitions nobody promises, so that the order by name and the worst are both told.
+in which order a driver lists partitions nobody promises, so the order by name and the worst are both told.
 """
 
 from __future__ import annotations
