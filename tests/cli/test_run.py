@@ -57,6 +57,10 @@ def test_a_failed_volume_waits_for_retry_and_then_goes_on(tmp_path: Path) -> Non
     assert "2 volumes failed" in failed.stdout
     assert "the model is not there" in failed.stdout
     assert "Traceback" not in failed.stdout + failed.stderr
+    shown = repository.allot("results", "c").stdout
+    assert "why: every page failed, page 0001: step tallying: RuntimeError: the model is not there" in shown
+    listed = json.loads(repository.allot("results", "c", "-o", "json").stdout)["volumes"]
+    assert {(volume["reason"], volume["state"]) for volume in listed} == {("all-pages-failed", "failed")}
     (tmp_path / "mended").touch()
     assert repository.allot("run", "c").returncode == 1, "a failure is remembered until somebody asks"
     assert "2 volumes will be tried again" in repository.allot("retry", "c").stdout
@@ -137,6 +141,15 @@ def test_pages_that_cannot_be_read_are_told_of_ever_after(tmp_path: Path) -> Non
     shown = repository.allot("results", "c").stdout
     assert "could not be read: 0002 (p001.txt): it is torn" in shown
     assert "of each page: tallying.txt" in shown
+    (listed,) = json.loads(repository.allot("results", "c", "-o", "json").stdout)["volumes"]
+    failed = {"page": "0002", "source": "p001.txt", "reason": "refused", "message": "it is torn"}
+    assert (listed["state"], listed["failed_pages"]) == ("complete", [failed])
+    assert all(key.endswith("tallying.txt") for key in listed["outputs"])
+    for words in (("retry", "c"), ("retry", "c", "v0")):
+        told = repository.allot(*words)
+        assert told.returncode == 0
+        assert "v0 is complete, but for 1 page; it is not read again" in told.stdout
+        assert "give them to a volume with a new id" in told.stdout
 
 
 def test_below_a_repository_it_is_said_where_the_repository_is(tmp_path: Path) -> None:

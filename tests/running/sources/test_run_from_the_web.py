@@ -110,6 +110,9 @@ def test_what_an_archive_does_wrong_is_one_sentence_and_no_traceback(
     assert "the platform does not let pages come from `http://169.254.169.254`" in ended.stdout
     assert "it is no JSON: it is a web page or XML" in ended.stdout
     assert manifests(repository)["some"]["counts"] == {"pages": 2, "done": 1, "failed": 1}
+    shown = repository.allot("results", "c").stdout
+    assert f"could not be read: 0002 ({archive.url('/2.png')}): " in shown
+    assert "why: the manifest cannot be fetched: " in shown
     logs = "".join(path.read_text() for path in (repository.root / "state").rglob("*.log"))
     assert "Traceback" not in ended.stdout + ended.stderr + logs
 

@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
@@ -34,7 +34,8 @@ MOST_FAULTS_SHOWN = 20
 class VolumeResults:
     """What there is of one volume: its state, where its pages' outputs lie, and their keys, sorted.
 
-    ``is_legacy`` tells that an earlier platform made them, in a layout of its own.
+    ``is_legacy`` tells that an earlier platform made them, in a layout of its own; ``reason`` and ``message``
+    why it failed.
     """
 
     volume: str
@@ -43,12 +44,19 @@ class VolumeResults:
     place: str
     keys: tuple[str, ...]
     is_legacy: bool = False
+    reason: str = ""
+    message: str = ""
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """The outputs of a page, such as ``ocr.txt``: names without the page's number."""
         names = (key.rpartition("/")[2].partition(".")[2] for key in self.keys)
-        return tuple(dict.fromkeys(name for name in names if name != "json" and not REFUSED.match(name)))
+        return tuple(dict.fromkeys(name for name in names if _is_output(name)))
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The keys of its pages' outputs: neither records nor refusals."""
+        return tuple(key for key in self.keys if _is_output(key.rpartition("/")[2].partition(".")[2]))
 
 
 @click.command(name="results")
@@ -80,7 +88,8 @@ def command(
     if text:
         return _print_text(bucket, found)
     if form == "json":
-        click.echo(json.dumps(_as_json(list(found), work), ensure_ascii=False, indent=2))
+        answers = [(results, completed_volume(bucket, work, results.volume)) for results in found]
+        click.echo(json.dumps(_as_json(answers, work), ensure_ascii=False, indent=2))
         return 0
     click.echo(f"{click.style(name, bold=True)}: pipeline {work.pipeline}, recipe {work.recipe}")
     begun, kinds = 0, set()
@@ -106,6 +115,8 @@ def _print_volume(results: VolumeResults, completed: Completed) -> None:
     click.echo(
         f"  {results.volume} {results.state}: {counted(results.pages_done, 'page')} in {results.place}"
     )
+    if results.message:
+        click.echo(f"    why: {safe(results.message)}")
     if results.kinds:
         click.echo(f"    of each page: {', '.join(results.kinds)}")
     for fault in completed.faults[:MOST_FAULTS_SHOWN]:
@@ -129,7 +140,21 @@ def _results(bucket: Bucket, work: Work, place: str, wanted: set[str]) -> Iterat
         pages = keys.volume(volume.id).pages
         found = tuple(sorted(entry.key for entry in bucket.list(pages)))
         records = sum(key.rpartition("/")[2].count(".") == 1 for key in found)
-        yield VolumeResults(volume.id, volume.state, records, _shown(f"{place}/{pages}"), found)
+        failed = volume.state is VolumeState.FAILED
+        yield VolumeResults(
+            volume.id,
+            volume.state,
+            records,
+            _shown(f"{place}/{pages}"),
+            found,
+            reason=(failed and volume.reason) or "",
+            message=(failed and volume.message) or "",
+        )
+
+
+def _is_output(name: str) -> bool:
+    """Whether what follows a page's number is the name of an output."""
+    return name != "json" and not REFUSED.match(name)
 
 
 def _shown(place: str) -> str:
@@ -163,7 +188,7 @@ def _source_of(bucket: Bucket, record: str) -> str:
         return ""
 
 
-def _as_json(found: list[VolumeResults], work: Work) -> dict[str, object]:
+def _as_json(found: list[tuple[VolumeResults, Completed]], work: Work) -> dict[str, object]:
     volumes = [
         {
             "volume": results.volume,
@@ -171,9 +196,12 @@ def _as_json(found: list[VolumeResults], work: Work) -> dict[str, object]:
             "state": str(results.state),
             "pages_done": results.pages_done,
             "place": results.place,
-            "outputs": [key for key in results.keys if key.rpartition("/")[2].count(".") > 1],
+            "reason": results.reason,
+            "message": results.message,
+            "failed_pages": [asdict(fault) for fault in completed.faults],
+            "outputs": list(results.outputs),
         }
-        for results in found
+        for results, completed in found
     ]
     return {
         "format_version": FORMAT_VERSION,

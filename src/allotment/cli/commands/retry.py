@@ -16,7 +16,10 @@ from allotment.cli.words import counted
 from allotment.errors import UsageError, did_you_mean
 from allotment.running.attempts import mark_retry
 from allotment.running.engine.looking import MarkedLook
-from allotment.running.engine.standing import Standing
+from allotment.running.engine.standing import Standing, VolumeStanding
+
+MOST_SHOWN = 20
+HOLES = "once they can be read, give them to a volume with a new id"
 
 
 @click.command(name="retry")
@@ -28,7 +31,9 @@ def command(
 ) -> int:
     """Let failed volumes of a campaign be tried again by the next run; without names, all that failed.
 
-    Pages that are done stay done. A volume that has not failed is left alone.
+    Pages that are done stay done. A volume that has not failed is left alone: one that is complete is never
+    read again, not even for pages of it that could not be read. Once they can be, give them to a volume with
+    a new id. Fleets and gangs are run again by `allot run`.
     """
     opened, (name,) = open_repository(repository, platform=platform, team=team, campaigns=[campaign])
     work = opened.work(name)
@@ -41,17 +46,23 @@ def command(
     keys = RecipeKeys(work.team, work.pipeline, work.recipe)
     now = time.time()
     look, begun = MarkedLook(bucket, lambda: now), set(bucket.list_folders(keys.prefix))
-    retried = 0
+    retried, holes = 0, {}
     for volume in volumes or ids:
-        if volume not in begun or look(work, volume).standing is not Standing.FAILED:
-            if volumes:
-                click.echo(f"{volume} has not failed; left alone")
+        found = look(work, volume) if volume in begun else VolumeStanding(volume, Standing.OPEN)
+        if found.pages_failed and found.standing is Standing.COMPLETE:
+            holes[volume] = found.pages_failed
+        elif found.standing is not Standing.FAILED and volumes:
+            click.echo(f"{volume} has not failed; left alone")
+        if found.standing is not Standing.FAILED:
             continue
         mark_retry(bucket, keys.volume(volume), by=getpass.getuser(), now=now, sleep=time.sleep)
         retried += 1
-    click.echo(
-        f"{counted(retried, 'volume')} will be tried again: allot run {name}"
-        if retried
-        else "nothing has failed"
-    )
+    for volume, pages in list(holes.items())[:MOST_SHOWN]:
+        click.echo(f"{volume} is complete, but for {counted(pages, 'page')}; it is not read again")
+    if holes:
+        click.echo(f"which pages, and why: allot results {name}; {HOLES}")
+    if retried:
+        click.echo(f"{counted(retried, 'volume')} will be tried again: allot run {name}")
+    elif not holes:
+        click.echo("nothing has failed")
     return 0

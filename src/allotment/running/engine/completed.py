@@ -25,11 +25,12 @@ PAGE_OF_FILE = re.compile(r"#\d+$")
 
 @dataclass(frozen=True, slots=True)
 class PageFault:
-    """A page that could not be read: its name, its file, and why."""
+    """A page that could not be read: its name, its file or address, and why, as a code and in words."""
 
     page: str
     source: str
     message: str
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +59,16 @@ def read_completed(bucket: Bucket, keys: VolumeKeys, root: Path, folder: str | N
         pages = [page for page in manifest["pages"] if isinstance(page, dict)]
         messages = (manifest.get("measured") or {}).get("failures") or {}
         faults = tuple(
-            PageFault(str(page["page"]), _source(page), str(messages.get(page["page"], page["failed"])))
+            PageFault(
+                str(page["page"]),
+                _source(page),
+                str(messages.get(page["page"], page["failed"])),
+                str(page["failed"]),
+            )
             for page in pages
             if "failed" in page
         )
-        recorded = {_source(page): int(page["source"]["size"]) for page in pages}
+        recorded = {_source(page): int(page["source"]["size"]) for page in pages if "size" in page["source"]}
     except (AllotmentError, PermanentFailureError, KeyError, TypeError, ValueError, AttributeError):
         return Completed()
     return Completed(len(pages) - len(faults), len(pages), faults, _change(recorded, root, folder))
