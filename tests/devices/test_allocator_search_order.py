@@ -9,7 +9,6 @@ import pytest
 from allotment.devices.allocator import allocate
 from allotment.devices.claims import (
     Allocation,
-    AllocationMode,
     ClaimSpec,
     Constraint,
     ExactRequest,
@@ -49,11 +48,11 @@ def test_pools_by_driver_and_name_slices_by_name_devices_as_listed() -> None:
     assert given_to(one("d", 4), here) == ["r d/p/y", "r d/p/x", "r d/q/z", "r d/q/a"]
 
 
-def test_pools_with_binding_conditions_come_last_and_their_devices_are_not_given() -> None:
+def test_pools_with_binding_conditions_come_last() -> None:
     bound = pool("d", ["early"], name="a")
     bound = replace(bound, devices=(Device("early", binding_conditions=("ready",)), Device("plain")))
     here = world(bound, pool("d", ["late"], name="b"))
-    assert given_to(one("d", 2), here) == ["r d/b/late", "r d/a/plain"]
+    assert given_to(one("d", 2), here) == ["r d/b/late", "r d/a/early"]
 
 
 def test_the_first_alternative_that_fits_is_taken() -> None:
@@ -147,7 +146,9 @@ def test_only_slices_that_serve_the_node_are_looked_at(reaches: ResourceSlice, *
 
 def test_a_selector_that_fails_is_fatal_only_on_a_device_that_is_met() -> None:
     here = world(pool("d", {"x": ["big"], "y": ["big", "odd"]}))
-    assert "no such key: memory (on device d/p/y)" in str(refused(one("d", 2, "tag:big", "fault:odd"), here))
+    assert "selector #1 on device d/p/y: no such key: memory" in str(
+        refused(one("d", 2, "tag:big", "fault:odd"), here)
+    )
     assert "no such key" not in str(refused(one("d", 1, "tag:none", "fault:odd"), here))
     odd_last = world(pool("d", {"x": ["fine"], "y": ["odd"]}))
     either = first_of(ExactRequest("d", ("tag:fine",)), ExactRequest("d", ("fault:odd",)))
@@ -179,9 +180,11 @@ def test_a_taint_keeps_claims_off_unless_tolerated() -> None:
     [
         (ExactRequest("unknown"), "request r: device class unknown does not exist"),
         (ExactRequest("d", count=0), "count must be greater than zero"),
-        (ExactRequest("d", mode=AllocationMode.ALL), "asking for all devices"),
-        (ExactRequest("d", capacity={"memory": "1Gi"}), "part of a device's capacity"),
-        (ExactRequest("d", admin_access=True), "administrative access"),
+        (ExactRequest("d", mode="Some"), "request r: unsupported count mode Some"),
+        (
+            ExactRequest("d", capacity={"memory": "1Gi"}),
+            "1 of class d needed, none would do, 1 without the capacity asked for",
+        ),
     ],
 )
 def test_what_cannot_be_placed_is_refused_aloud(exact: ExactRequest, words: str) -> None:

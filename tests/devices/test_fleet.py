@@ -115,4 +115,4 @@ def test_only_nodes_that_can_still_take_it_are_asked() -> None:
     assert [answer.node for answer in placed if isinstance(answer, Placed)] == [
         f"n{place // 2}" for place in range(100)
     ]
-    assert len(asked) == 100
+    assert len(asked) == 1, "devices that look alike are decided once"

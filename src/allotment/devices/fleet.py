@@ -13,11 +13,11 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from allotment.devices.allocator import Allocator, pools_of
+from allotment.devices.allocation import AllocationError, Ground, Taken
+from allotment.devices.allocator import Allocator, pools_of, wants_all
 from allotment.devices.claims import Allocation, ClaimSpec
 from allotment.devices.funnel import NoFit
-from allotment.devices.search import Alternative
-from allotment.devices.selectors import Matcher, SelectorError, evaluate
+from allotment.devices.selectors import Matcher, evaluate
 from allotment.devices.slices import DeviceId
 from allotment.devices.world import World
 
@@ -36,7 +36,6 @@ class _Frontier:
     untried: int = 0
     again: list[int] = field(default_factory=list)
     listed: set[int] = field(default_factory=set)
-    requests: dict[int, Sequence[Sequence[Alternative]]] = field(default_factory=dict)
 
     def first(self, count: int) -> int | None:
         """The first node worth asking, of so many."""
@@ -70,21 +69,22 @@ class Fleet:
     ) -> None:
         """``nodes`` are asked in their order; None: those of the world, in the order of its slices."""
         self._world = world
-        self._matches = matches
+        self._ground = Ground(world.classes, matches=matches)
         self._index = pools_of(world)
         self._nodes = tuple(
             dict.fromkeys((*self._index.node_names(), *world.nodes)) if nodes is None else nodes
         )
         self._allocators: dict[int, Allocator] = {}
-        self._taken = set(taken)
+        self._taken = Taken(taken)
         self._frontiers: dict[ClaimSpec, _Frontier] = {}
         self._numbers = {node: number for number, node in enumerate(self._nodes)}
         self._owners: dict[DeviceId, int] = {}  # the node that a device was given on
 
     @property
     def taken(self) -> Collection[DeviceId]:
-        """The devices that are not free."""
-        return self._taken
+        """The devices that are not free, or of which a part is not."""
+        shared = self._taken.shares.keys()
+        return self._taken.devices | shared if shared else self._taken.devices
 
     def place(self, claim: ClaimSpec) -> Placed | NoFit:
         """The claim on the first node that it fits on, its devices taken; or what the first node says."""
@@ -93,14 +93,16 @@ class Fleet:
             fault = self._fault(claim)
             if fault is not None:
                 return fault
-            frontier = self._frontiers.setdefault(claim, _Frontier())
+            frontier = _Frontier()
+            if not wants_all(claim):  # which can fit again once more is taken: full devices are left out
+                self._frontiers[claim] = frontier
         while (number := frontier.first(len(self._nodes))) is not None:
             try:
-                found = self._ask(number, claim, frontier)
-            except SelectorError as error:
-                return NoFit(error=str(error))
+                found = self._allocator(number).find(claim, self._taken)
+            except AllocationError as error:
+                return NoFit(error=error.text)
             if found is not None:
-                self._taken.update(found.ids)
+                self._taken.take(found)
                 self._owners.update(dict.fromkeys(found.ids, number))
                 return Placed(self._nodes[number], found)
             frontier.refused(number)
@@ -108,34 +110,37 @@ class Fleet:
 
     def take(self, ids: Iterable[DeviceId]) -> None:
         """Let devices be taken that nobody placed a claim on."""
-        self._taken.update(ids)
+        for device in ids:
+            self._taken.add_device(device)
 
     def give_back(self, ids: Iterable[DeviceId]) -> None:
-        """Free devices; nodes that can reach them are asked again."""
-        freed = [device for device in ids if device in self._taken]
-        self._taken.difference_update(freed)
+        """Free whole devices; nodes that can reach them are asked again."""
+        freed = [device for device in ids if device in self._taken.devices]
+        for device in freed:
+            self._taken.remove_device(device)
+        self._ask_again(freed)
+
+    def release(self, allocation: Allocation) -> None:
+        """Free all that an allocation holds, shares of devices too."""
+        self._taken.release(allocation)
+        self._ask_again(allocation.ids)
+
+    def _ask_again(self, freed: Sequence[DeviceId]) -> None:
         for number in self._reaching(freed):
             for frontier in self._frontiers.values():
                 frontier.try_again(number)
 
     def _reaching(self, freed: Sequence[DeviceId]) -> Iterable[int]:
         """The nodes that may reach these devices: where they were given, or any, when pools span nodes."""
-        owners = [self._owners.pop(device, None) for device in freed]
+        owners = [self._owners.get(device) for device in freed]
         if not freed or (self._index.is_local and None not in owners):
             return {number for number in owners if number is not None}
         return range(len(self._nodes))
 
-    def _ask(self, number: int, claim: ClaimSpec, frontier: _Frontier) -> Allocation | None:
-        allocator = self._allocator(number)
-        requests = frontier.requests.get(number)
-        if requests is None:
-            requests = frontier.requests[number] = allocator.alternatives(claim)
-        return allocator.find(requests, self._taken)
-
     def _allocator(self, number: int) -> Allocator:
         known = self._allocators.get(number)
         if known is None:
-            known = Allocator(self._world, self._nodes[number], self._matches, self._index)
+            known = Allocator(self._world, self._nodes[number], pools=self._index, ground=self._ground)
             self._allocators[number] = known
         return known
 

@@ -1,7 +1,8 @@
 """Why nothing fits: for each alternative of a claim, how many devices were seen and where they fell out.
 
 "Cannot allocate all claims" tells nobody anything. The funnel says how many devices there are, how many are
-of another class, how many a selector refused, how many are taken, and what is left of how many are needed.
+of another class, how many a selector refused, how many are taken or have too little left, and what is left of
+how many are needed.
 """
 
 from __future__ import annotations
@@ -11,37 +12,45 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Funnel:
-    """One alternative: each device that was seen is counted under the first thing that put it aside."""
+    """One alternative: each device that was seen is counted under the first thing that put it aside.
+
+    ``lacking`` devices are free, but what they share with others, or their capacity, is not enough.
+    """
 
     request: str
     device_class: str
     needed: int
     seen: int
-    unusable: int = 0
     other_class: int = 0
     refused: int = 0
+    small: int = 0
     tainted: int = 0
     taken: int = 0
+    lacking: int = 0
 
     @property
     def suitable(self) -> int:
         """How many would do, taken or not."""
-        return self.seen - self.unusable - self.other_class - self.refused - self.tainted
+        return self.seen - self.other_class - self.refused - self.small - self.tainted
 
     @property
     def free(self) -> int:
         """How many would do and are free."""
-        return self.suitable - self.taken
+        return self.suitable - self.taken - self.lacking
 
     def __str__(self) -> str:
-        if self.seen == self.unusable + self.other_class:
-            unusable = f" ({self.unusable} of them not usable by this version)" if self.unusable else ""
-            return f"no device of class {self.device_class} among {self.seen}{unusable}"
+        if self.seen == self.other_class:
+            return f"no device of class {self.device_class} among {self.seen}"
         if self.suitable < self.needed:
             found = f"only {self.suitable} would do" if self.suitable else "none would do"
         else:
             found = f"{self.free} free, {self.taken} taken"
-        aside = {"refused by the selector": self.refused, "tainted": self.tainted}
+        aside = {
+            "without enough left of what they share": self.lacking,
+            "refused by the selector": self.refused,
+            "without the capacity asked for": self.small,
+            "tainted": self.tainted,
+        }
         why = "".join(f", {count} {words}" for words, count in aside.items() if count)
         return f"{self.needed} of class {self.device_class} needed, {found}{why}"
 

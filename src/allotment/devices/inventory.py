@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from allotment.devices.allocation.sites import PoolState
 from allotment.devices.known_classes import CPU_DRIVER
 from allotment.devices.nodes import NodeSelector
-from allotment.devices.pools import PoolState
 from allotment.devices.rules import amount
 from allotment.devices.slices import Device, DeviceId, ResourceSlice, Taint
 from allotment.devices.taint_rules import tainted

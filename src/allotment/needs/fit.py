@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
+from allotment.devices.allocation.rules import attribute_of, concerns, value_of
 from allotment.devices.claims import ClaimSpec, Constraint, ExactRequest, Request, SubRequest
 from allotment.devices.classes import CPU_CLASS
-from allotment.devices.constraints import concerns, rules_of
 from allotment.devices.fleet import Fleet, Placed
 from allotment.devices.inventory import inventory
 from allotment.devices.known_classes import CPU_DRIVER
@@ -211,10 +211,10 @@ def _parts(group: list[Candidate], constraint: Constraint) -> list[list[Candidat
     """The devices of a group by the value that they must share; those that must differ stay together."""
     if constraint.match_attribute is None:
         return [group]
-    asked = ClaimSpec(constraints=(constraint,))
-    ((_, rule),) = rules_of(asked, [(each.driver, each.device) for each in group])
+    attribute = attribute_of(constraint) or ""
     parts: dict[object, list[Candidate]] = {}
-    for value, each in zip(rule.values, group, strict=True):
+    for each in group:
+        value = value_of(attribute, each.listed.id, each.device, lists=False)
         if value is not None:
             parts.setdefault(value, []).append(each)
     return list(parts.values())

@@ -58,7 +58,7 @@ class Desk:
         if len(given) >= least:
             return tuple(given)
         for allocation in given:
-            self._fleet.give_back(allocation.ids)
+            self._fleet.release(allocation)
             self._set_aside(-queue.memory_bytes)
         return ()
 
@@ -102,7 +102,7 @@ class Desk:
             else:
                 placed.append(answer.allocation)
         for allocation in placed:
-            fleet.give_back(allocation.ids)
+            fleet.release(allocation)
         return len(placed), missing
 
     def _place(self, claim: ClaimSpec) -> Allocation | NoFit:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from allotment.devices.allocation.errors import INVALID_POOLS, AllocationError
 from allotment.devices.allocation.ground import Ground
@@ -16,6 +17,9 @@ from allotment.devices.allocation.trial import Given, Trial
 from allotment.devices.allocation.wants import NamedClaim, ReadyClaim, make_ready
 from allotment.devices.claims import Allocation
 
+UPSTREAM_STEPS: Final = 10_000_000
+"""Calls in ten seconds: a million in 0.9 s on a core of two, as measured with Go 1.27."""
+
 
 def new_share_id() -> str:
     """A name for a share of a device that no other share has."""
@@ -26,12 +30,18 @@ def new_share_id() -> str:
 class Attempt:
     """What came of the claims of one pod on one node: ``allocations``, one for each, or None, or an error.
 
-    ``steps`` is how many calls upstream's search would make.
+    ``steps`` is how many calls upstream's search would make, or how many at least where it was ``cut_short``.
     """
 
     allocations: tuple[Allocation, ...] | None = None
     error: AllocationError | None = None
     steps: int = 0
+    cut_short: bool = False
+
+    @property
+    def times_out(self) -> bool:
+        """Whether upstream would meet its limit of ten seconds before it came to this answer."""
+        return self.cut_short or self.steps > UPSTREAM_STEPS
 
 
 def allocate_on(
@@ -42,24 +52,37 @@ def allocate_on(
     share_ids: Callable[[], str] = new_share_id,
 ) -> Attempt:
     """The first complete solution on a node while so much is taken."""
-    attempt = Attempt()
     try:
         ready = make_ready(claims, site, ground, taken)
-        trial = Trial(ready, site, ground, taken)
-        search = Search(ready, site, trial, ground, taken)
-        try:
-            found = search.run()
-        finally:
-            attempt.steps = search.steps
-        if found:
+    except AllocationError as error:
+        return Attempt(error=error)
+    return search_for(ready, site, taken, ground, share_ids)
+
+
+def search_for(
+    claims: Sequence[ReadyClaim],
+    site: Site,
+    taken: Taken,
+    ground: Ground,
+    share_ids: Callable[[], str] = new_share_id,
+    *,
+    counting: bool = True,
+) -> Attempt:
+    """The same for claims made ready; ``counting``: the steps matter where nothing is found."""
+    attempt = Attempt()
+    trial = Trial(claims, site, ground, taken)
+    search = Search(claims, trial, ground, taken, counting=counting)
+    try:
+        if search.run():
             attempt.allocations = tuple(
                 _allocation(claim, _chosen(claim, place, search), trial.results[place], ground, share_ids)
-                for place, claim in enumerate(ready)
+                for place, claim in enumerate(claims)
             )
         elif site.has_invalid_pool:
             attempt.error = AllocationError(INVALID_POOLS, only_this_node=True)
     except AllocationError as error:
         attempt.error = error
+    attempt.steps, attempt.cut_short = search.steps, search.cut_short
     return attempt
 
 

@@ -16,17 +16,25 @@ from collections.abc import Sequence
 from enum import Enum, auto
 from typing import Final
 
-from allotment.devices.allocation.errors import of_request
+from allotment.devices.allocation.errors import AllocationError, of_request
 from allotment.devices.allocation.ground import Ground
+from allotment.devices.allocation.hopeless import is_hopeless
 from allotment.devices.allocation.likeness import likenesses
-from allotment.devices.allocation.sites import Site
 from allotment.devices.allocation.taken import Taken
 from allotment.devices.allocation.trial import Trial
 from allotment.devices.allocation.wants import ReadyClaim, Want
 from allotment.devices.claims import MOST_DEVICES
 
 SHORT: Final = 256
-"""Steps that are walked without remembering anything."""
+"""Devices that are looked for without remembering anything."""
+LONG: Final = 2_000
+"""As many again, and it is asked whether the search can come to anything."""
+LONGEST: Final = 4_000_000
+TIMED_OUT: Final = "node {}: timed out trying to allocate devices"
+
+
+class _HopelessError(Exception):
+    """The search cannot come to anything."""
 
 
 class Answer(Enum):
@@ -41,10 +49,18 @@ class Search:
     """One search on one node."""
 
     def __init__(
-        self, claims: Sequence[ReadyClaim], site: Site, trial: Trial, ground: Ground, taken: Taken
+        self,
+        claims: Sequence[ReadyClaim],
+        trial: Trial,
+        ground: Ground,
+        taken: Taken,
+        *,
+        counting: bool = True,
     ) -> None:
+        """``counting``: the steps of a search that comes to nothing matter too."""
         self._claims = claims
-        self._site = site
+        self._site = trial.site
+        self._may_cut = not counting
         self._trial = trial
         self._ground = ground
         self._taken = taken
@@ -54,11 +70,16 @@ class Search:
         self._likenesses: list[int] | None = None
         self._failed: dict[object, tuple[Answer, int]] = {}
         self.steps = 0
+        self.cut_short = False  # `steps` is less than upstream's
         self.chosen: dict[tuple[int, int], int] = {}
 
     def run(self) -> bool:
         """Whether everything was given; AllocationError where a selector or a constraint is fatal."""
-        return self._claim(0) is Answer.FOUND
+        try:
+            return self._claim(0) is Answer.FOUND
+        except _HopelessError:
+            self.cut_short = True
+            return False
 
     def _claim(self, claim: int) -> Answer:
         self.steps += 1
@@ -101,9 +122,21 @@ class Search:
         if want.every is not None:
             return self._next_of_all(claim, request, want, given)
         self._walked += 1
+        if self._walked in {LONG, LONGEST}:
+            self._look_up()
         if self._walked < SHORT or not self._ground.behaviour.restores:
             return self._one_of(claim, request, want, given, start)
         return self._remembered(claim, request, want, given, start)
+
+    def _look_up(self) -> None:
+        """End a search that goes nowhere."""
+        if self._walked == LONGEST:
+            raise AllocationError(TIMED_OUT.format(self._site.node.name), only_this_node=True)
+        ground = self._ground
+        if not (self._may_cut and ground.behaviour.restores):
+            return
+        if is_hopeless(self._claims, self._taken, ground.features):
+            raise _HopelessError
 
     def _remembered(self, claim: int, request: int, want: Want, given: int, start: int) -> Answer:
         """The same, unless a part that is like this one has come to nothing already."""

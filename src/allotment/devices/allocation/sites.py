@@ -9,7 +9,7 @@ pool name, slices by name, devices as listed; the stable variant leaves slices a
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,7 +19,7 @@ from operator import itemgetter
 from allotment.devices.allocation.features import NEWEST, Features, Variant, variant_for
 from allotment.devices.allocation.taken import PoolKey, nanos
 from allotment.devices.nodes import Node, NodeSelector
-from allotment.devices.slices import Device, DeviceId, ResourceSlice, Taint
+from allotment.devices.slices import CounterSet, Device, DeviceId, ResourceSlice, Taint
 
 CounterKey = tuple[str, str]
 Amounts = Mapping[CounterKey, int]
@@ -41,6 +41,7 @@ class SitePool:
     driver: str
     name: str
     state: PoolState
+    why: str = ""
     here: tuple[ResourceSlice, ...] = ()
     elsewhere: tuple[ResourceSlice, ...] = ()
     counters: tuple[ResourceSlice, ...] = ()
@@ -145,10 +146,12 @@ class PoolIndex:
         """The nodes that slices name, in the order of the slices."""
         return tuple(self._local)
 
-    @property
+    @cached_property
     def is_local(self) -> bool:
-        """Whether every device is reached from one node only."""
-        return not self._wide
+        """Whether every pool is reached from one node only."""
+        return not self._wide and all(
+            len({published.node_name for published in pool}) == 1 for pool in self._by_pool.values()
+        )
 
     def site(self, node: Node) -> Site:
         """The node with its pools."""
@@ -230,9 +233,10 @@ class PoolIndex:
         if self._sorted:
             counters += tuple(each for each in others if partitions and each.shared_counters)
             others = [each for each in others if not (partitions and each.shared_counters)]
-        if _has_double_names(here) or (partitions and not _counters_are_there(counters, (*here, *others))):
-            return SitePool(*key, PoolState.INVALID, here)
-        return SitePool(*key, PoolState.READY, here, tuple(others), counters)
+        why = _double_name(here) or (partitions and _missing_counter(counters, (*here, *others))) or ""
+        if why:
+            return SitePool(*key, PoolState.INVALID, why, here)
+        return SitePool(*key, PoolState.READY, "", here, tuple(others), counters)
 
 
 def _selects(published: ResourceSlice) -> bool:
@@ -255,24 +259,32 @@ def _uses_groups(published: ResourceSlice) -> bool:
     )
 
 
-def _has_double_names(slices: Iterable[ResourceSlice]) -> bool:
-    names = [device.name for published in slices for device in published.devices]
-    return len(set(names)) < len(names)
+def _double_name(slices: Iterable[ResourceSlice]) -> str | None:
+    """In words, which device is there twice."""
+    names = Counter(device.name for published in slices for device in published.devices)
+    return next((f"duplicate device name {name}" for name, count in names.items() if count > 1), None)
 
 
-def _counters_are_there(counters: Sequence[ResourceSlice], slices: Iterable[ResourceSlice]) -> bool:
-    """Whether no counter set is there twice, and every counter that a device takes is declared."""
-    sets = [declared for published in counters for declared in published.shared_counters]
-    declared = {each.name: each.counters.keys() for each in sets}
-    if len(declared) < len(sets):
-        return False
-    return all(
-        consumption.counter_set in declared
-        and consumption.counters.keys() <= declared[consumption.counter_set]
+def _missing_counter(counters: Sequence[ResourceSlice], slices: Iterable[ResourceSlice]) -> str | None:
+    """In words, which counter set is there twice, or which counter is taken that is not declared."""
+    declared: dict[str, CounterSet] = {}
+    for each in (each for published in counters for each in published.shared_counters):
+        if each.name in declared:
+            return f"duplicate counter set name {each.name}"
+        declared[each.name] = each
+    consumptions = (
+        consumption
         for published in slices
         for device in published.devices
         for consumption in device.consumes_counters
     )
+    for consumption in consumptions:
+        if consumption.counter_set not in declared:
+            return f"counter set {consumption.counter_set} not found"
+        for counter in consumption.counters:
+            if counter not in declared[consumption.counter_set].counters:
+                return f"counter {counter} not found in counter set {consumption.counter_set}"
+    return None
 
 
 def _binds(pool: SitePool) -> bool:

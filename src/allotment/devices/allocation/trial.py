@@ -39,7 +39,7 @@ class Trial:
     """The devices that are being given on one node."""
 
     def __init__(self, claims: Sequence[ReadyClaim], site: Site, ground: Ground, taken: Taken) -> None:
-        self._site = site
+        self.site = site
         lists = ground.features.list_type_attributes
         self._rules = [claim.rules(ground.behaviour, lists=lists) for claim in claims]
         self._features = ground.features
@@ -68,7 +68,7 @@ class Trial:
         """Whether the device is not free for the claim; an administrator only minds his own."""
         if admin:
             return bool(self._marks[number] >> claim & 1)
-        return bool(self._marks[number]) or self._site.ids[number] in self._gone
+        return bool(self._marks[number]) or self.site.ids[number] in self._gone
 
     def has_capacity(self, want: Want, number: int) -> bool:
         """Whether the device has what the request asks of its capacities, beside what others take."""
@@ -77,13 +77,23 @@ class Trial:
         demand = want.demand(number)
         if demand is None:
             return False
-        held = self._taken.capacity_of(self._site.ids[number])
+        held = self._taken.capacity_of(self.site.ids[number])
         return demand.fits(held, self._sharing.get(number, _NOTHING))
+
+    def could_give(self, want: Want, number: int) -> bool:
+        """Whether the device alone has enough left for the request, of its counters and its capacity."""
+        uses = self._uses[number]
+        if uses and not self.site.devices[number].allow_multiple_allocations:
+            pool = self.site.pool_of[number].key
+            if not self._ledger.take(pool, uses):
+                return False
+            self._ledger.give_back(pool, uses)
+        return self.has_capacity(want, number)
 
     def give(self, claim: int, want: Want, number: int) -> bool:
         """Give the device, if nothing forbids it."""
         self.breaks_rule = False
-        device = self._site.devices[number]
+        device = self.site.devices[number]
         shared = device.allow_multiple_allocations and self._features.consumable_capacity
         admin = want.is_admin
         if not (admin and shared) and self.in_use(claim, number, admin=admin):
@@ -93,7 +103,7 @@ class Trial:
             if not self._features.partitionable_devices:
                 return False
             if not (shared and self._is_shared(number)):
-                if not self._ledger.take(self._site.pool_of[number].key, self._uses[number]):
+                if not self._ledger.take(self.site.pool_of[number].key, self._uses[number]):
                     return False
                 charged = True
         if number in want.tainted:
@@ -176,11 +186,11 @@ class Trial:
             self._charge_back(number)
 
     def _charge_back(self, number: int) -> None:
-        self._ledger.give_back(self._site.pool_of[number].key, self._uses[number])
+        self._ledger.give_back(self.site.pool_of[number].key, self._uses[number])
 
     def _is_shared(self, number: int) -> bool:
         """Whether a share of the device is held or being given, so that its counters are taken already."""
-        device_id = self._site.ids[number]
+        device_id = self.site.ids[number]
         if device_id in self._taken.capacity or number in self._sharing:
             return True
         return not self._behaviour.shares_charged_again and device_id in self._taken.shares
