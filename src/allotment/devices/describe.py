@@ -1,9 +1,10 @@
 """A fleet in a line of words, as a world: ``2 nodes of 8 x H100-SXM, 2 x A100-40 mig=1g.5gb*7``.
 
 ``[N nodes of] K x CARD [mig=PROFILE*M]``, comma-separated; without ``N nodes of`` an entry is one node, and
-several ``mig=`` cut each of its cards in several ways. What a card is comes from the catalogue, and is
-published as the card's own driver would publish it (``described_cards``). Nodes are named ``node-1`` on, have
-no Node objects, and so are bounded in nothing but their cards.
+several ``mig=`` cut each of its cards in several ways. ``mig=on-demand`` leaves the cutting to claims. What a
+card is comes from the catalogue, and is published as the card's own driver would publish it
+(``described_cards``, ``described_on_demand``). Nodes are named ``node-1`` on, have no Node objects, and so
+are bounded in nothing but their cards.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from typing import Final, NamedTuple
 
 from allotment.devices.catalogue import Card, MigProfile, find
 from allotment.devices.described_cards import Cut, card_devices
+from allotment.devices.described_on_demand import MOST_CARDS as MOST_ON_DEMAND
+from allotment.devices.described_on_demand import on_demand_slices
 from allotment.devices.found import slices_of
 from allotment.devices.known_classes import CLASSES
-from allotment.devices.mig.cuts import lay_out
+from allotment.devices.mig.cuts import all_cuts, lay_out
 from allotment.devices.slices import ResourceSlice
 from allotment.devices.world import World
 from allotment.errors import UsageError, did_you_mean
@@ -24,29 +27,40 @@ from allotment.errors import UsageError, did_you_mean
 MOST_NODES: Final = 100_000
 MOST_CARDS: Final = 256  # of one node
 MOST_DEVICES: Final = 1_000_000
-FORM: Final = "`[N nodes of] K x CARD [mig=PROFILE*M]`, comma-separated, such as `2 nodes of 8 x H100-SXM`"
+FORM: Final = (
+    "`[N nodes of] K x CARD [mig=PROFILE*M|on-demand]`, comma-separated, such as `2 nodes of 8 x H100-SXM`"
+)
 
 _ENTRY: Final = re.compile(
     r"\s*(?:(?P<nodes>\d+)\s*nodes?\s+(?:of|with)\s+)?(?P<count>\d+)\s*[x×*]\s*(?P<card>.*)", re.IGNORECASE
 )
 _NUMBERED: Final = re.compile(r"(?:(\d+)\s+)?(.*)", re.DOTALL)
+_ON_DEMAND: Final = re.compile(r"\s+mig\s*=\s*on-demand\s*", re.IGNORECASE)
 _CUT: Final = re.compile(r"\s+mig\s*=\s*(?P<profile>[^\s*×]*)(?:\s*[*×]\s*(?P<count>\d+))?", re.IGNORECASE)
 
 
 class _Entry(NamedTuple):
-    """So many nodes of so many cards, each cut alike (not at all: whole)."""
+    """So many nodes of so many cards, each cut alike (not at all: whole), or when a claim asks for it."""
 
     nodes: int
     cards: int
     card: Card
     cuts: tuple[Cut, ...]
+    on_demand: bool = False
+
+    @property
+    def devices(self) -> int:
+        """How many devices are published of each card."""
+        if self.on_demand and self.card.mig is not None:
+            return 1 + len(all_cuts(self.card.mig))
+        return max(1, len(self.cuts))
 
 
 def parse_description(text: str) -> World:
     """The world that the words describe; UsageError with the column of what makes no sense."""
     entries = [_entry(part, column) for part, column in _parts(text)]
     total = sum(entry.nodes for entry in entries)
-    devices = sum(entry.nodes * entry.cards * max(1, len(entry.cuts)) for entry in entries)
+    devices = sum(entry.nodes * entry.cards * entry.devices for entry in entries)
     if total > MOST_NODES or devices > MOST_DEVICES:
         raise _wrong(
             1,
@@ -95,7 +109,22 @@ def _entry(text: str, column: int) -> _Entry:
     except UsageError as error:
         raise _wrong(at, error.what, error.remedy) from None
     rest = match["card"][len(named) :]
+    if _ON_DEMAND.fullmatch(rest):
+        return _Entry(nodes, count, card, (), _can_be_cut(card, count, at + len(named) + 1))
     return _Entry(nodes, count, card, _cuts(rest, card, at + len(named)))
+
+
+def _can_be_cut(card: Card, count: int, column: int) -> bool:
+    """Whether such cards can be cut on demand; UsageError where they cannot."""
+    if card.mig is None:
+        raise _wrong(column, f"the {card.id} cannot be cut: it has no MIG", "leave `mig=` out")
+    if count > MOST_ON_DEMAND:
+        raise _wrong(
+            column,
+            f"a node of {count} cards cannot offer them on demand: {MOST_ON_DEMAND} counter sets can be",
+            f"describe nodes of at most {MOST_ON_DEMAND} such cards",
+        )
+    return True
 
 
 def _cuts(text: str, card: Card, column: int) -> tuple[Cut, ...]:
@@ -145,6 +174,9 @@ def _slices(entries: Sequence[_Entry], digits: int) -> Iterator[ResourceSlice]:
         for _ in range(entry.nodes):
             number += 1
             node = f"node-{number:0{digits}d}"
+            if entry.on_demand:
+                yield from on_demand_slices(entry.card, node, entry.cards)
+                continue
             devices = [
                 device
                 for minor in range(entry.cards)
@@ -156,8 +188,11 @@ def _slices(entries: Sequence[_Entry], digits: int) -> Iterator[ResourceSlice]:
 def _notes(entry: _Entry) -> Iterator[str]:
     """What the catalogue does not know for sure of what is described."""
     card = entry.card
-    memory = [cut.profile.memory for cut in entry.cuts] or [card.reported]
-    what = f"a {card.id}'s partitions" if entry.cuts else f"a {card.id}"
+    profiles = [cut.profile for cut in entry.cuts]
+    if entry.on_demand and card.mig is not None:
+        profiles = list(card.mig.profiles)
+    memory = [profile.memory for profile in profiles] or [card.reported]
+    what = f"a {card.id}'s partitions" if profiles else f"a {card.id}"
     if any(figure.value is None for figure in memory):
         yield f"what memory {what} would report is not known: the described ones report none"
     elif not all(figure.verified for figure in memory):
