@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,14 +14,22 @@ SINCE_FIXED = frozenset({"FractionalCapacityRange"})
 ASKED = 6  # where it walks a map, one answer in two is another
 
 
-def known_features(behaviour: str, features: Mapping[str, bool]) -> dict[str, bool]:
-    """Those that the behaviour's version of the module has."""
-    return {name: on for name, on in features.items() if behaviour == "fixed" or name not in SINCE_FIXED}
+def as_known(behaviour: str, scenario: Mapping[str, Any]) -> dict[str, Any]:
+    """The scenario with what the behaviour's version of the module can be asked.
+
+    Before ``fixed`` an amount that is kept as a decimal (``1.5Gi``) grew in the claim itself each time that it
+    was compared; that is not imitated, and such amounts are written as whole numbers.
+    """
+    if behaviour == "fixed":
+        return dict(scenario)
+    features = {name: on for name, on in scenario["features"].items() if name not in SINCE_FIXED}
+    claims = json.loads(json.dumps(scenario["claims"]).replace('"1.5Gi"', '"1536Mi"'))
+    return {**scenario, "features": features, "claims": claims}
 
 
 def answered(oracle: Oracle, behaviour: str, scenario: Mapping[str, Any]) -> dict[str, Any]:
     """The scenario with the published allocator's answers, where it has one: no panic, and in time."""
-    scenario = {**scenario, "features": known_features(behaviour, scenario["features"])}
+    scenario = as_known(behaviour, scenario)
     answers = {
         f"{behaviour}/{variant}": answer
         for variant, answer in oracle.ask(scenario).items()
