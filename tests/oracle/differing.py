@@ -17,8 +17,8 @@ ASKED = 6  # where it walks a map, one answer in two is another
 def as_known(behaviour: str, scenario: Mapping[str, Any]) -> dict[str, Any]:
     """The scenario with what the behaviour's version of the module can be asked.
 
-    Before ``fixed`` an amount that is kept as a decimal (``1.5Gi``) grew in the claim itself each time that it
-    was compared; that is not imitated, and such amounts are written as whole numbers.
+    Before ``fixed`` an amount that is kept as a decimal (``1.5Gi``) grew in the claim itself each time that
+    it was compared; that is not imitated, and such amounts are written as whole numbers.
     """
     if behaviour == "fixed":
         return dict(scenario)
