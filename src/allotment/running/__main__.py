@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NoReturn
 
@@ -42,7 +42,11 @@ def main() -> int:
             die_with_parent(assignment.worker.parent_pid)
         if assignment.worker.log is not None:
             _log_to(assignment.worker.log)
-        return _supervise(assignment, pack)
+        drain = _hidden(assignment.worker.masked)
+        try:
+            return _supervise(assignment, pack)
+        finally:
+            drain()
     except AssignmentError as error:
         print(f"this worker cannot be started: {error}", file=sys.stderr)  # noqa: T201 - there is no log yet
         return EXIT_PERMANENT
@@ -82,6 +86,15 @@ def _log_to(path: str) -> None:
     os.dup2(log, 1)
     os.dup2(log, 2)
     os.close(log)
+
+
+def _hidden(names: Sequence[str]) -> Callable[[], None]:
+    """Keep the values of these variables out of everything that is printed from here on."""
+    if not names:
+        return lambda: None
+    from allotment.running.masking import hide_output
+
+    return hide_output(names, os.environ)
 
 
 def _supervise(assignment: Assignment, pack: tuple[VolumeSpec, ...] | None) -> int:

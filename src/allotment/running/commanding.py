@@ -58,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if task.worker.parent_pid is not None:
         die_with_parent(task.worker.parent_pid)
     keep_to_ourselves()
+    drain = _hidden(task.worker.masked)
     adopt_orphans()
     supervisor = os.getpid()
     pid = os.fork()
@@ -67,7 +68,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
             code = _guard(task, supervisor)
         finally:
             os._exit(code)
-    return Supervision(pid, Board()).wait()
+    try:
+        return Supervision(pid, Board()).wait()
+    finally:
+        drain()
+
+
+def _hidden(names: Sequence[str]) -> Callable[[], None]:
+    """Keep the values of these variables out of everything that is printed from here on."""
+    if not names:
+        return lambda: None
+    from allotment.running.masking import hide_output
+
+    return hide_output(names, os.environ)
 
 
 def _guard(task: Task, supervisor: int) -> int:
@@ -92,6 +105,7 @@ def command_line(task: Task) -> list[str]:
     words += [] if worker.parent_pid is None else ["--parent", str(worker.parent_pid)]
     words += ["--cpus", ",".join(map(str, worker.cpus))] if worker.cpus else []
     words += ["--memory", str(worker.memory_limit)] if worker.memory_limit else []
+    words += ["--masked", ",".join(worker.masked)] if worker.masked else []
     return [*words, "--", *task.command]
 
 
@@ -103,10 +117,15 @@ def read_task(arguments: Sequence[str]) -> Task:
     parser.add_argument("--parent", type=int, default=None)
     parser.add_argument("--cpus", type=lambda text: tuple(map(int, text.split(","))), default=None)
     parser.add_argument("--memory", type=int, default=None)
+    parser.add_argument("--masked", type=lambda text: tuple(text.split(",")), default=())
     parser.add_argument("command", nargs="+")
     asked = parser.parse_args(arguments)
     worker = WorkerSpec(
-        cpus=asked.cpus, threads=asked.threads, memory_limit=asked.memory, parent_pid=asked.parent
+        cpus=asked.cpus,
+        threads=asked.threads,
+        memory_limit=asked.memory,
+        parent_pid=asked.parent,
+        masked=asked.masked,
     )
     return Task(tuple(asked.command), worker, asked.grace)
 

@@ -1,20 +1,22 @@
 """Secrets kept out of what a worker says: its log, its events, its objects in the bucket.
 
 The values are known from the worker's environment, by the names in its assignment. They are masked where text
-leaves the process, whoever wrote it; what a program started by a step prints by itself is not ours to mask.
+leaves the process, whoever wrote it; all that is printed goes through a pipe besides (`masked_output`).
 """
 
 from __future__ import annotations
 
 import io
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from allotment.events.event import Event
 from allotment.events.sinks import Sink
-from allotment.running.secrets import masker
+from allotment.running.masked_output import mask_output
+from allotment.running.secrets import MASK, masked_parts, masker
 
 Mask = Callable[[str], str]
 
@@ -25,8 +27,20 @@ def hide(values: Iterable[str]) -> Mask:
     """Mask these values in all that this process says from now on; returns what does it."""
     global _mask  # noqa: PLW0603 - a process has one set of secrets, from its start to its end
     listed = tuple(values)
-    _mask = masker((*listed, *(json.dumps(value)[1:-1] for value in listed))) if listed else str
+    _mask = masker(_spelled(listed)) if listed else str
     return _mask
+
+
+def hide_output(names: Iterable[str], environ: Mapping[str, str]) -> Callable[[], None]:
+    """Mask the values of these variables in all that this process, and those below it, print from now on;
+    returns what waits for the last of it to be written."""
+    values = tuple(environ[name] for name in names if environ.get(name))
+    return mask_output([os.fsencode(part) for part in masked_parts(_spelled(values))], MASK.encode())
+
+
+def _spelled(values: tuple[str, ...]) -> tuple[str, ...]:
+    """The values as they are, and as they stand in JSON."""
+    return (*values, *(json.dumps(value)[1:-1] for value in values))
 
 
 def masked(text: str) -> str:

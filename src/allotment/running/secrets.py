@@ -88,13 +88,17 @@ def read_secrets(files: Iterable[HasEnvironment], folder: Path) -> tuple[Secrets
     return Secrets(by_file), findings
 
 
-def masker(values: Iterable[str]) -> Callable[[str], str]:
-    """What replaces these values in a text, and their lines, the longest first; very short ones would mask
-    half of it."""
+def masked_parts(values: Iterable[str]) -> list[str]:
+    """These values and their lines, the longest first; very short ones would mask half of a text."""
     parts = {part.strip() for value in values for part in (value, *value.splitlines())}
-    found = sorted(
+    return sorted(
         (part for part in parts if len(part) >= SHORTEST_MASKED), key=lambda part: (-len(part), part)
     )
+
+
+def masker(values: Iterable[str]) -> Callable[[str], str]:
+    """What replaces these values, and their lines, in a text."""
+    found = masked_parts(values)
     if not found:
         return str
 

@@ -60,6 +60,7 @@ class ProgramStarter:
                 threads=len(cpus) or program.threads,
                 memory_limit=program.memory_bytes or None,
                 parent_pid=os.getpid(),
+                masked=tuple(sorted(self.secrets.variables(program.path))),
             ),
             grace_seconds=program.grace_seconds,
         )
