@@ -214,7 +214,7 @@ def _allocate(case: Json, variant: Variant, behaviour: Behaviour) -> Iterator[At
     wanted = {_FEATURES[name]: on for name, on in case["features"].items()}
     features = Features(**wanted)
     classes = {each.name: each for each in map(_class, case["classes"] or ())}
-    index = PoolIndex([_slice(each) for each in case["slices"] or ()], features, variant)
+    index = PoolIndex([_slice(each) for each in case["slices"] or ()], features, variant, behaviour)
     metadata = case["node"]["metadata"]
     node = Node(metadata["name"], metadata.get("labels") or {})
     ground = Ground(classes, features, variant, behaviour, _MATCHES)

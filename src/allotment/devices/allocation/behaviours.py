@@ -21,6 +21,8 @@ switch                            what upstream did, and where it is told
                                   (kubernetes#140434, #140435)
 ``shares_charged_again``          a device held only by a share without capacity was charged for its
                                   counters a second time (kubernetes#140433, corrected in 1.37.2)
+``counters_reach_everywhere``     a pool's counters brought it before nodes that none of its devices is for,
+                                  so that what was wrong with it stopped claims there (until 1.37)
 ``config_by_request``             a claim's configuration came once for each request that it is for, and
                                   named requests even where it was for all (kubernetes#139814)
 ``bare_selector_errors``          a failing selector did not say on which device (Kubernetes 1.36)
@@ -50,6 +52,7 @@ class Behaviour:
     shares_keep_counters: bool = False
     counters_by_pool_name: bool = False
     shares_charged_again: bool = True
+    counters_reach_everywhere: bool = False
     config_by_request: bool = False
     bare_selector_errors: bool = False
     lists_need_the_gate: bool = False
@@ -82,6 +85,7 @@ KUBERNETES_1_36_3: Final = replace(
     refusals_keep_counters=False,
     refusals_keep_devices=False,
     shares_keep_counters=False,
+    counters_reach_everywhere=True,
     config_by_request=True,
     bare_selector_errors=True,
     lists_need_the_gate=True,

@@ -16,6 +16,7 @@ from enum import StrEnum
 from functools import cached_property
 from operator import itemgetter
 
+from allotment.devices.allocation.behaviours import FIXED, Behaviour
 from allotment.devices.allocation.features import NEWEST, Features, Variant, variant_for
 from allotment.devices.allocation.taken import PoolKey, nanos
 from allotment.devices.nodes import Node, NodeSelector
@@ -122,15 +123,17 @@ class PoolIndex:
         slices: Sequence[ResourceSlice],
         features: Features = NEWEST,
         variant: Variant | None = None,
+        behaviour: Behaviour = FIXED,
     ) -> None:
         self.features = features
         self.variant = variant_for(features) if variant is None else variant
         self._sorted = self.variant is not Variant.STABLE
+        self._counters_everywhere = behaviour.counters_reach_everywhere or not self._sorted
         self._slices = slices
         self._local: dict[str, list[tuple[int, ResourceSlice]]] = defaultdict(list)
         self._wide: list[tuple[int, ResourceSlice]] = []  # those of which a node's labels or nothing decides
         for place, published in enumerate(slices):
-            if published.node_name and not (published.shared_counters and not self._sorted):
+            if published.node_name and not (published.shared_counters and self._counters_everywhere):
                 self._local[published.node_name].append((place, published))
             else:
                 self._wide.append((place, published))
@@ -191,7 +194,7 @@ class PoolIndex:
         return self.features.compatibility_groups or not _uses_groups(published)
 
     def _reaches(self, published: ResourceSlice, node: Node) -> bool:
-        if published.shared_counters and not self._sorted:
+        if published.shared_counters and self._counters_everywhere:
             return True
         if _selects(published):
             return _matches(published, node)
