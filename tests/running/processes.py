@@ -110,6 +110,13 @@ def slow_load(settings, context):
     told("loading")
     time.sleep(1000)
 
+def wrapping_load(settings, context):
+    told("loading")
+    try:
+        time.sleep(60)
+    except BaseException as error:
+        raise ImportError("the model's library is broken") from error
+
 def slow_c_load(settings, context):
     told("loading")
     hang_in_c()

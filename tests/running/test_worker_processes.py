@@ -174,7 +174,7 @@ def test_told_twice_to_end_a_worker_drops_its_page_at_once(repository: Repositor
     assert repository.end()["outcome"] == "reclaimed"
 
 
-@pytest.mark.parametrize("step", ["slow_load", "slow_c_load"])
+@pytest.mark.parametrize("step", ["slow_load", "slow_c_load", "wrapping_load"])
 def test_told_to_end_during_a_model_load(repository: Repository, step: str) -> None:
     started = repository.start(repository.assignment(f"steps:{step}", limits={"grace_seconds": GRACE}))
     started.until_told("loading")
@@ -182,6 +182,8 @@ def test_told_to_end_during_a_model_load(repository: Repository, step: str) -> N
     started.process.terminate()
     assert started.wait() == 143
     assert time.monotonic() - told < GRACE
+    told_by_itself = repository.objects().get("v1/attempts/1.end.json", b'"outcome":"reclaimed"')
+    assert b"reclaimed" in told_by_itself
 
 
 @pytest.mark.parametrize(

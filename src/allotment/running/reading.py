@@ -121,6 +121,9 @@ class Reading:
         self.around.interrupts.begin_wait()
         try:
             loaded = steps.get()
+        except Exception:
+            self.around.interrupts.check()  # foreign code may make anything of what breaks it off
+            raise
         finally:
             self.around.interrupts.end_wait()
         log.info("steps are loaded, in %.1f s", steps.seconds)

@@ -128,3 +128,16 @@ def test_stop_ends_a_preparation(tmp_path: Path) -> None:
     assert made.allot("stop", "c").returncode == 0
     assert engine.wait(timeout=30) == 130
     assert made.processes() == []
+
+
+def test_a_stop_that_a_preparation_makes_another_error_of_is_still_a_stop(tmp_path: Path) -> None:
+    made = repository(tmp_path, "{hang: true}")
+    wrapped = MODELS.replace("            time.sleep(0.01)\n", "            wait()\n")
+    wait = "def wait():\n    try:\n        time.sleep(60)\n    except BaseException as error:\n"
+    (tmp_path / "models.py").write_text(f"{wrapped}\n{wait}        raise ImportError('broken') from error\n")
+    engine = made.start("run", "c")
+    assert eventually(lambda: times_prepared(made) == 1)
+    assert made.allot("stop", "c").returncode == 0
+    assert engine.wait(timeout=30) == 130
+    said = (tmp_path / "output.log").read_text()
+    assert "could not be prepared" not in said, said

@@ -126,7 +126,11 @@ class Preparing:
         folder.mkdir()
         scratch.mkdir()
         threads = self.assignment.worker.threads
-        self.act(PrepareContext(folder=folder, workdir=scratch, threads=threads))
+        try:
+            self.act(PrepareContext(folder=folder, workdir=scratch, threads=threads))
+        except VolumeFailedError:
+            self.interrupts.check()  # foreign code may make anything of what breaks it off
+            raise
         measured = {
             "at": self.clock(),
             "host": self.holder.host,
