@@ -23,7 +23,7 @@ MODULES = {
     "snapshot": HERE / "snapshot.mod",  # v0.37.0-alpha.3
     "1.36.3": HERE / "1.36.3.mod",  # v0.36.3
 }
-VARIANTS = ("incubating", "experimental")
+VARIANTS = ("stable", "incubating", "experimental")
 
 
 class NoOracle(Exception):
