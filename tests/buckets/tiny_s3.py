@@ -1,4 +1,5 @@
-"""A tiny S3 server of our own: quick, countable, filled in advance, and able to ignore `If-None-Match`."""
+"""A tiny S3 server of our own: quick, countable, filled in advance, able to ignore `If-None-Match`, and to
+say nothing at all."""
 
 from __future__ import annotations
 
@@ -83,12 +84,18 @@ def s3_error(code: str) -> bytes:
 
 
 class TinyS3:
-    """One bucket named ``bucket``. ``heeds`` says whether a create-only PUT is one."""
+    """One bucket named ``bucket``. ``heeds`` says whether a create-only PUT is one.
+
+    ``is_silent`` says whether a request, by its method and path, is left without an answer.
+    """
 
     def __init__(self, objects: dict[str, bytes] | None = None, *, heeds: bool = True) -> None:
         self.objects = dict(objects or {})
         self.requests: Counter[str] = Counter()
         self.heeds = heeds
+        self.is_silent: Callable[[str, str], bool] = lambda _method, _path: False
+        self.unanswered: list[str] = []
+        self._ended = threading.Event()
         self._keys: list[str] | None = None
         self._lock = threading.Lock()
 
@@ -103,6 +110,9 @@ class TinyS3:
         store = self
 
         class Requests(Handler):
+            def parse_request(self) -> bool:
+                return super().parse_request() and not store.keeps_silent(self.command, self.path)
+
             def do_PUT(self) -> None:
                 data = self.body()
                 create = self.headers.get("if-none-match") == "*"
@@ -128,7 +138,17 @@ class TinyS3:
                 return self.answer(200, data, etag=etag, last_modified=MODIFIED, content_length=length)
 
         with Server(Requests).serving() as endpoint:
-            yield endpoint
+            try:
+                yield endpoint
+            finally:
+                self._ended.set()
+
+    def keeps_silent(self, method: str, path: str) -> bool:
+        """Say nothing to this request for as long as the server lives, if it is one of those."""
+        if not self.is_silent(method, path):
+            return False
+        self.unanswered.append(f"{method} {path}")
+        return self._ended.wait()
 
     def key(self, path: str) -> str:
         """The key of a request's path."""

@@ -60,6 +60,11 @@ class BucketUnavailable(WorldError):  # noqa: N818 - named for what was met
 
 
 @dataclass(eq=False)
+class BucketGivenUp(BucketUnavailable):
+    """Nobody wanted to wait for the bucket any longer; it is not tried again."""
+
+
+@dataclass(eq=False)
 class BucketRefused(WorldError):  # noqa: N818 - named for what was met
     """The bucket will not take or give this, now or later: permission, a bad name, a read-only folder."""
 

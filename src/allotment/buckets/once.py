@@ -15,7 +15,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
-from allotment.buckets.bucket import Bucket, BucketUnavailable, Conflict, Entry, KeyExists, KeyMissing
+from allotment.buckets.bucket import (
+    Bucket,
+    BucketGivenUp,
+    BucketUnavailable,
+    Conflict,
+    Entry,
+    KeyExists,
+    KeyMissing,
+)
 
 T = TypeVar("T")
 
@@ -64,6 +72,8 @@ def put_once(
     """Write an object unless it is there; raises `Conflict` when other bytes are."""
     try:
         bucket.create(key, data)
+    except BucketGivenUp:
+        raise
     except (KeyExists, BucketUnavailable):
         return again(lambda: _put(bucket, key, data), sleep=sleep, patience=patience, dice=dice)
     return Written.CREATED
@@ -74,6 +84,8 @@ def again(act: Callable[[], T], *, sleep: Sleep, patience: Patience, dice: Dice 
     for pause in patience.pauses():
         try:
             return act()
+        except BucketGivenUp:
+            raise
         except BucketUnavailable:
             sleep(pause * dice())
     return act()

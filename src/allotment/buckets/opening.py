@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import unquote, urlsplit
 
+from allotment.buckets.apart import A_MOMENT, ApartBucket, Enough, never
 from allotment.buckets.bucket import Bucket
 from allotment.buckets.folder import FolderBucket
 from allotment.buckets.memory import MemoryBucket
@@ -47,6 +48,21 @@ def open_bucket(
             "name a folder that this user may write, as `bucket` in the platform's file",
         ) from error
     return FolderBucket(folder)
+
+
+def open_interruptible(
+    name: str,
+    base: Path,
+    *,
+    create: bool = True,
+    options: Options = NO_OPTIONS,
+    environ: Mapping[str, str] | None = None,
+    enough: Enough = never,
+    moment: float = A_MOMENT,
+) -> Bucket:
+    """The same, for who may be told to end while it waits: an object store is then asked apart."""
+    bucket = open_bucket(name, base, create=create, options=options, environ=environ)
+    return ApartBucket(bucket, enough, moment) if is_address(name) else bucket
 
 
 def is_address(name: str) -> bool:

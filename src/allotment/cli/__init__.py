@@ -117,7 +117,8 @@ def _shown(error: BaseException) -> int:
         error.show()
         return EXIT_USAGE
     if isinstance(error, click.Abort | KeyboardInterrupt):
-        click.echo("interrupted", err=True)
+        why = str(error.__cause__ or error)
+        click.echo(f"interrupted: {why}" if why else "interrupted", err=True)
         return EXIT_INTERRUPTED
     if isinstance(error, BrokenPipeError):  # whoever read our output has gone: nobody is left to tell
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

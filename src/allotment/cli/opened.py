@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from allotment.buckets.bucket import Bucket
-from allotment.buckets.opening import open_bucket
+from allotment.buckets.opening import open_interruptible
 from allotment.cli.shared import finding_line, repository_identity
 from allotment.errors import Finding, FindingsError, Severity, UsageError, did_you_mean
 from allotment.platform.find import find_platform
@@ -35,10 +35,10 @@ class Opened:
     team: Team
     base: Path
 
-    def bucket(self) -> Bucket:
-        """The bucket, for reading: one that is not there yet is taken for an empty one."""
-        return open_bucket(
-            self.platform.bucket, self.base, create=False, options=self.platform.bucket_options
+    def bucket(self, *, create: bool = False) -> Bucket:
+        """The bucket; for reading, one that is not there yet is taken for an empty one."""
+        return open_interruptible(
+            self.platform.bucket, self.base, create=create, options=self.platform.bucket_options
         )
 
     def work(self, name: str) -> Work:

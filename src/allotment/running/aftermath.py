@@ -1,21 +1,24 @@
 """What is said of an attempt whose worker could not say it: it hung, it crashed, it ran out of memory.
 
-Left alone, such an attempt would count as reclaimed and be repeated for a long time. The supervisor knows
+Left alone, such an attempt would count as reclaimed and be repeated for a long time. The guardian knows
 better, and writes the end: a failure, with the page that was in flight, which later attempts take last and
-the last one leaves out. Runs in the supervisor when nothing else is left to do.
+the last one leaves out. Runs in the guardian when nothing else is left to do. A bucket that does not answer
+holds it up for a minute at most, and for less once it is told to end: signals are blocked here, and wait.
 """
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from allotment.buckets.keys import RecipeKeys, VolumeKeys
 from allotment.buckets.once import Patience, PatientBucket
-from allotment.buckets.opening import open_bucket
+from allotment.buckets.opening import open_interruptible
 from allotment.errors import AllotmentError
 from allotment.events.event import Event
 from allotment.events.sinks import PipeSink
@@ -23,11 +26,23 @@ from allotment.running.assignment import Assignment
 from allotment.running.attempts import end_attempt
 from allotment.running.endings import EXIT_FAILED, EXIT_PERMANENT, Ended, VolumeFailedError
 from allotment.running.lease import release_of
+from allotment.running.limits import bucket_grace
 from allotment.running.marks import mark_failed
 from allotment.running.page import page_name
 from allotment.running.watching import Death
 
 PATIENCE = Patience(tries=3)
+LONGEST_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Enough:
+    """Whether the bucket has had its time (monotonic), or somebody wants the end."""
+
+    until: float
+
+    def __call__(self) -> bool:
+        return signal.SIGTERM in signal.sigpending() or time.monotonic() >= self.until
 
 
 def close_attempt(
@@ -65,7 +80,13 @@ def _write(
     """Write the end, if it was a failure, and let go of the volume."""
     try:
         bucket = PatientBucket(
-            open_bucket(assignment.bucket, Path(assignment.root), options=assignment.bucket_options),
+            open_interruptible(
+                assignment.bucket,
+                Path(assignment.root),
+                options=assignment.bucket_options,
+                enough=_Enough(time.monotonic() + LONGEST_SECONDS),
+                moment=bucket_grace(assignment.limits.grace_seconds),
+            ),
             sleep=time.sleep,
             patience=PATIENCE,
         )

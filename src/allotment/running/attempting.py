@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from allotment.buckets.bucket import ObjectRefused
+from allotment.buckets.bucket import BucketGivenUp, ObjectRefused
 from allotment.buckets.keys import VolumeKeys
 from allotment.buckets.once import NO_PATIENCE
 from allotment.errors import WorldError
@@ -109,11 +109,14 @@ class Attempting:
         """The pages, the verification, the manifest."""
         around = self.around
         teller, done = Teller(around, self.volume.id), len(self.resume.records)
+        around.interrupts.begin_wait()
         try:
             source = around.open_source(self.volume.source)
         except Exception:
             teller.started(self.number, total=None, done=done)
             raise
+        finally:
+            around.interrupts.end_wait()
         teller.started(self.number, total=len(source.pages), done=done)
         check_source(self.resume.records.values(), source.pages)
         reading = Reading(around, self.keys, self.lease, source, self.resume, self.number, self._last)
@@ -220,7 +223,8 @@ def how_ended(error: BaseException, around: Surroundings) -> tuple[Ended, Volume
         return Ended.PERMANENT, error
     if isinstance(error, VolumeFailedError):
         return Ended.FAILED, error
-    if isinstance(error, Stopped):
+    given_up = isinstance(error, BucketGivenUp) and around.interrupts.told_to_end()
+    if isinstance(error, Stopped) or given_up:
         return Ended.RECLAIMED, VolumeFailedError("stopped", "it was told to end; what is done stays done")
     if isinstance(error, DeadlinePassed):
         limit = around.assignment.limits.max_seconds or 0

@@ -20,6 +20,7 @@ from allotment.running.limits import page_slack, soft_grace
 
 WRITING, WAITING, STEP = range(3)
 AGAIN_SECONDS = 1.0
+LAST_PAUSE_SECONDS = 0.3
 
 
 class Interrupts:
@@ -27,6 +28,10 @@ class Interrupts:
 
     def check(self) -> None:
         """Between two pages: raise what is due."""
+
+    def told_to_end(self) -> bool:
+        """Whether somebody wants the end."""
+        return False
 
     def begin_wait(self) -> None:
         """From here what is due is raised at once."""
@@ -79,6 +84,10 @@ class SignalInterrupts(Interrupts):
             signal.SIG_UNBLOCK, {signal.SIGTERM, signal.SIGALRM, signal.SIGINT, signal.SIGCHLD}
         )
 
+    def told_to_end(self) -> bool:
+        """Whether somebody wants the end."""
+        return self._stop_at is not None
+
     def close(self) -> None:
         """Let nothing break in any more."""
         self._mode = WRITING
@@ -128,6 +137,14 @@ class SignalInterrupts(Interrupts):
             time.sleep(seconds)
         finally:
             self._mode = mode
+
+    def pause(self, seconds: float) -> None:
+        """Wait, in any thread, and hardly at all once the end is wanted; nothing is raised."""
+        end = self._monotonic() + seconds
+        while (left := end - self._monotonic()) > 0:
+            if self._stop_at is not None:
+                left, end = min(left, LAST_PAUSE_SECONDS), 0.0
+            time.sleep(min(left, LAST_PAUSE_SECONDS))
 
     def _on_term(self, _signal: int, _frame: FrameType | None) -> None:
         now = self._monotonic()

@@ -59,6 +59,11 @@ def hard_grace(grace_seconds: float) -> float:
     return grace_seconds - min(5.0, grace_seconds * 0.2)
 
 
+def bucket_grace(grace_seconds: float) -> float:
+    """How long after SIGTERM a request to the bucket that is under way may go on."""
+    return min(5.0, grace_seconds * 0.1)
+
+
 def page_slack(page_seconds: float) -> float:
     """How much longer than its limit a page may take before the worker is ended from outside."""
     return min(30.0, max(2.0, page_seconds * 0.1))

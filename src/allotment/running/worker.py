@@ -20,7 +20,7 @@ from allotment.buckets.bucket import Bucket
 from allotment.buckets.event_log import BucketSink
 from allotment.buckets.keys import RecipeKeys
 from allotment.buckets.once import FAR_AWAY, Patience, PatientBucket
-from allotment.buckets.opening import is_address, open_bucket
+from allotment.buckets.opening import is_address, open_interruptible
 from allotment.errors import AllotmentError
 from allotment.events.sinks import PipeSink, Sink
 from allotment.running.assignment import Assignment, VolumeSpec
@@ -37,6 +37,7 @@ from allotment.running.endings import (
 )
 from allotment.running.holder import this_process
 from allotment.running.interrupts import SignalInterrupts
+from allotment.running.limits import bucket_grace
 from allotment.running.logs import where
 from allotment.running.masking import MaskingSink
 from allotment.running.prepare.machine import bring, cache_folder
@@ -71,7 +72,7 @@ def work(
         return EXIT_FAILED
     except AllotmentError as error:
         log.warning("this worker cannot work: %s", one_line(error))
-        return EXIT_FAILED
+        return EXIT_TERMINATED if interrupts.told_to_end() else EXIT_FAILED
     except OSError as error:
         log.warning("this worker cannot work here: %s", error)
         return EXIT_FAILED
@@ -122,8 +123,14 @@ def _work(
     root = Path(assignment.root)
     os.chdir(root)
     sys.path.append(str(root))
-    bucket = open_bucket(assignment.bucket, root, options=assignment.bucket_options)
     worker, limits = assignment.worker, assignment.limits
+    bucket = open_interruptible(
+        assignment.bucket,
+        root,
+        options=assignment.bucket_options,
+        enough=interrupts.told_to_end,
+        moment=bucket_grace(limits.grace_seconds),
+    )
     holder = this_process(secrets.token_hex(8))
     context = StepContext(
         threads=worker.threads,
@@ -155,6 +162,7 @@ def _work(
             clock=time.time,
             monotonic=time.monotonic,
             interrupts=interrupts,
+            pause=interrupts.pause,
             keep_renewed=renewed,
             notice=board,
             patience=FAR_AWAY if is_address(assignment.bucket) else Patience(),

@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 
 from allotment.buckets.keys import RecipeKeys
-from allotment.buckets.opening import open_bucket
 from allotment.cli.opened import open_repository
 from allotment.cli.shared import world_options
 from allotment.cli.words import counted
@@ -42,7 +41,7 @@ def command(
         raise UsageError(
             f"campaign `{name}` has no volume `{unknown[0]}`", remedy=did_you_mean(unknown[0], ids[:10_000])
         )
-    bucket = open_bucket(opened.platform.bucket, opened.base, options=opened.platform.bucket_options)
+    bucket = opened.bucket(create=True)
     keys = RecipeKeys(work.team, work.pipeline, work.recipe)
     now = time.time()
     look, begun = MarkedLook(bucket, lambda: now), set(bucket.list_folders(keys.prefix))

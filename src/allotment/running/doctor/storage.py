@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from allotment.buckets.folder import FolderBucket
-from allotment.buckets.opening import Options, bucket_folder, is_address, open_bucket
+from allotment.buckets.opening import Options, bucket_folder, is_address, open_interruptible
 from allotment.buckets.proof import prove
 from allotment.running.doctor.answer import Answer, fine, note, problem
 from allotment.running.doctor.machine import nearest, room
@@ -31,7 +31,7 @@ def bucket(
     if not is_address(name):
         yield from folder(bucket_folder(name, base))
         return
-    prove(open_bucket(name, base, options=options, environ=environ), team, name)
+    prove(open_interruptible(name, base, options=options, environ=environ), team, name)
     yield fine("bucket", f"{name} can be written, and {KEPT}")
 
 

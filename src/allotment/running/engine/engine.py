@@ -53,6 +53,7 @@ class Engine:
     preparations: Preparations = field(default_factory=no_preparations)
     workers: list[Worker] = field(default_factory=list)
     chance: Callable[[], float] = random.random
+    signals: Signals = field(default_factory=Signals)
     _selector: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector)
     ending: str = ""
     _requests_heard: int = 0
@@ -70,7 +71,7 @@ class Engine:
 
         Raises AllotmentError when the ledger or the bucket fails for good; every worker is ended first.
         """
-        with Signals() as signals:
+        with self.signals as signals:
             self._selector.register(signals, selectors.EVENT_READ)
             try:
                 self._begin()
@@ -87,7 +88,8 @@ class Engine:
         waits = {
             run.work.campaign: run.wait.message
             for run in self.runs
-            if run.wait is not None and not run.ended and run.wait.reason is not WaitReason.WINDOW
+            if run.wait is not None and run.halt is None and not run.ended
+            if run.wait.reason is not WaitReason.WINDOW
         }
         waits |= {
             run.program.name: run.wait.message

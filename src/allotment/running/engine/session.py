@@ -22,7 +22,7 @@ from allotment.buckets.opening import (
     absolute_options,
     bucket_place,
     is_address,
-    open_bucket,
+    open_interruptible,
 )
 from allotment.buckets.proof import prove
 from allotment.devices.ledger import Ledger
@@ -46,6 +46,7 @@ from allotment.running.engine.program import Kind, Program
 from allotment.running.engine.program_start import ProgramStarter
 from allotment.running.engine.programs import ProgramRun, Programs
 from allotment.running.engine.requests import Requests, Settings
+from allotment.running.engine.signals import Signals
 from allotment.running.engine.snapshot import Watcher
 from allotment.running.engine.standing import look_with
 from allotment.running.engine.starting import Starter
@@ -91,7 +92,14 @@ def run_works(
     Raises WorldError when the bucket or the ledger cannot be used.
     """
     options = absolute_options(session.bucket_options, session.base)
-    bucket = open_bucket(session.bucket, session.base, options=options, environ=session.environment)
+    signals = Signals()
+    bucket = open_interruptible(
+        session.bucket,
+        session.base,
+        options=options,
+        environ=session.environment,
+        enough=lambda: signals.requests > 0,
+    )
     folder = bucket_place(session.bucket, session.base)
     state = state_folder(session.environment)
     now = time.time()
@@ -156,6 +164,7 @@ def run_works(
             ),
             watcher=watcher,
             completed=_completed_in(bucket, session),
+            signals=signals,
         )
         engine.run()
     return Ran(runs, groups)

@@ -23,7 +23,7 @@ from typing import Any
 from allotment.buckets.bucket import Bucket
 from allotment.buckets.keys import RecipeKeys
 from allotment.buckets.once import FAR_AWAY, Patience, PatientBucket
-from allotment.buckets.opening import is_address, open_bucket
+from allotment.buckets.opening import is_address, open_interruptible
 from allotment.errors import AllotmentError
 from allotment.events.event import Event
 from allotment.events.sinks import NoSink, PipeSink, Sink
@@ -43,6 +43,7 @@ from allotment.running.endings import (
 from allotment.running.holder import Holder, is_dead, this_process
 from allotment.running.interrupts import Interrupts, SignalInterrupts
 from allotment.running.lease import Held, Lease, LeaseLostError, take_lease
+from allotment.running.limits import bucket_grace
 from allotment.running.masking import MaskingSink
 from allotment.running.measure import rounded
 from allotment.running.prepare import PrepareContext
@@ -92,6 +93,9 @@ class Preparing:
         except VolumeFailedError as error:
             return self._failed(error)
         except AllotmentError as error:
+            if self.interrupts.told_to_end():
+                log.warning("told to end: %s", one_line(error))
+                return EXIT_TERMINATED
             return self._failed(VolumeFailedError("bucket", one_line(error)))
 
     def _run(self, began: float) -> int:
@@ -176,7 +180,13 @@ def prepare(
     try:
         return Preparing(
             assignment=assignment,
-            bucket=open_bucket(assignment.bucket, root, options=assignment.bucket_options),
+            bucket=open_interruptible(
+                assignment.bucket,
+                root,
+                options=assignment.bucket_options,
+                enough=interrupts.told_to_end,
+                moment=bucket_grace(limits.grace_seconds),
+            ),
             sink=NoSink() if events is None else MaskingSink(PipeSink(events)),
             holder=this_process(secrets.token_hex(8)),
             cache=cache_folder(environ),
