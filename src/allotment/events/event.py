@@ -30,7 +30,7 @@ KINDS: Mapping[str, str] = {
     "volume.started": "a worker began a volume; data: attempt, pages_total, pages_done, devices, host, pid",
     "volume.completed": "its manifest is written; data: pages_total, pages_done, pages_failed, seconds",
     "volume.failed": "it failed for good, until `allot retry`; data: reason, message, attempt",
-    "volume.retrying": "it failed and will be tried again; data: reason, message, attempt, failures, retries",
+    "volume.retrying": "it will be tried again; data: reason, message, attempt, failures, retries, next_try",
     "volume.reclaimed": "its worker was ended from outside; what is done stays done; data: attempt",
     "volume.held": "somebody else runs it; data: message, holder",
     "model.loaded": "the worker's steps are loaded; data: seconds",

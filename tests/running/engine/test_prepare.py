@@ -141,3 +141,26 @@ def test_a_stop_that_a_preparation_makes_another_error_of_is_still_a_stop(tmp_pa
     assert engine.wait(timeout=30) == 130
     said = (tmp_path / "output.log").read_text()
     assert "could not be prepared" not in said, said
+
+
+def test_what_a_program_said_last_is_told_and_all_of_it_is_found_by_the_campaigns_name(
+    tmp_path: Path,
+) -> None:
+    made = repository(tmp_path, retries=0)
+    script = "echo first; echo the hub is closed >&2; (sleep 600 &) ; exit 3"
+    (tmp_path / "pipelines" / "tally.yaml").write_text(
+        "gpu: {cpu: 1}\n"
+        f"prepare: {{step: command, settings: {{run: [sh, -c, '{script}', '{{folder}}']}}}}\n"
+        "steps:\n  - step: models:create\n"
+    )
+    made.campaign("d", range(1))
+    ended = made.allot("run", "c")
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    assert "the program `sh` ended with exit code 3: first | the hub is closed" in ended.stdout
+    assert f"(its log: {tmp_path}/state/engines/" in ended.stdout
+    assert "c waits" not in ended.stdout[ended.stdout.index("c stopped") :]
+    for name in ("c", "d"):
+        shown = made.allot("logs", name)
+        assert "the hub is closed\n" in shown.stdout
+        assert shown.stderr.endswith("/logs/c-prepare.log\n")
+    assert not made.processes()

@@ -54,6 +54,7 @@ class Process:
     told: list[tuple[str, str]] = field(default_factory=list)
     asked_to_end: float | None = None
     killed: bool = False
+    log: Path = Path("prepare.log")
 
     def events(self) -> Iterator[Event]:
         while self.told:
@@ -106,6 +107,7 @@ def test_campaigns_of_one_recipe_wait_for_one_preparation() -> None:
     assert [each.wait.reason if each.wait else None for each in runs[:3]] == [WaitReason.PREPARING] * 3
     world.started[0].code = 0
     preparations.listen(runs, 1.0)
+    assert [each.wait is None for each in runs[:3]] == [True, True, False]
     assert preparations.ready(runs, 1.0) == [runs[0], runs[1], runs[3]]
     assert len(world.started) == 2
 
@@ -130,7 +132,8 @@ def test_how_often_it_is_tried(code: int, told: list[tuple[str, str]], tries: in
         now += 0.5
         assert now < 100
     assert len(world.started) == tries
-    assert preparations.failed(runs) == [(runs[0], message)]
+    assert preparations.failed(runs) == [(runs[0], f"{message} (its log: prepare.log)")]
+    assert runs[0].wait is None, "it waits for nothing any more"
 
 
 def test_what_somebody_else_prepares_is_looked_at_again_for_as_long_as_it_takes() -> None:

@@ -1,4 +1,4 @@
-"""`allot logs`: what the workers of a volume wrote."""
+"""`allot logs`: what the workers of a volume wrote, or what prepared a campaign's recipe."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FOLLOW_SECONDS = 0.3
 
 
 @click.command(name="logs")
-@click.argument("volume")
+@click.argument("volume", metavar="NAME")
 @click.option(
     "--campaign", default=None, metavar="NAME", help="Which campaign, when several have the volume."
 )
@@ -42,7 +42,7 @@ def command(
     team: str | None,
 ) -> int:
     """Show what the worker of a volume wrote in its latest attempt, on this machine; or, by name, a
-    process of a fleet or a gang.
+    process of a fleet or a gang, or what prepared the recipe of a campaign.
 
     A worker that takes several volumes has one log for all of them.
     """
@@ -51,6 +51,8 @@ def command(
     )
     if volume in {*opened.repository.fleets, *opened.repository.gangs}:
         path = _log_of_program(opened, volume, rank)
+    elif (prepared := _log_of_prepare(opened, volume)) is not None:
+        path = prepared
     else:
         path = _log(opened, _work_of(opened, names, volume), volume, attempt)
     click.echo(f"{path}", err=True)
@@ -106,6 +108,18 @@ def _newest_log(opened: Opened, work: Work, volume: str) -> Path | None:
     return newest_log(
         state_folder(os.environ), bucket, work.team, f"{work.campaign}-{place // work.pack}.log"
     )
+
+
+def _log_of_prepare(opened: Opened, name: str) -> Path | None:
+    """The newest log of what prepared a campaign's recipe, for it or for another campaign of that recipe."""
+    campaigns = opened.repository.campaigns
+    if name not in campaigns or any(volume.id == name for volume in campaigns[name].volumes):
+        return None
+    bucket, state = bucket_place(opened.platform.bucket, opened.base), state_folder(os.environ)
+    pipeline = campaigns[name].pipeline
+    alike = [name, *(other for other, campaign in campaigns.items() if campaign.pipeline == pipeline)]
+    logs = (newest_log(state, bucket, opened.team.name, f"{each}-prepare.log") for each in alike)
+    return next((log for log in logs if log is not None), None)
 
 
 def _log_of_program(opened: Opened, name: str, rank: int) -> Path:

@@ -231,6 +231,7 @@ def _summarize(run: CampaignRun, root: Path) -> None:
     elif failed:
         click.echo(f"  once mended: {called('retry', root)} {name}, then {called('run', root)} {name}")
     elif run.halt is Halt.NOT_PREPARED:
+        click.echo(f"  all that it wrote: {called('logs', root)} {name}")
         click.echo(f"  once mended: {called('run', root)} {name}")
     elif len(run.completed) < total:
         click.echo(f"  go on with: {called('run', root)} {name}")

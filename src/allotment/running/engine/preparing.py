@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 
 from allotment.events.event import Event
 from allotment.running.assignment import Limits
@@ -49,6 +50,7 @@ class Preparation:
     reclaims: int = 0
     held: bool = False
     message: str = ""
+    log: Path | None = None
 
 
 @dataclass(slots=True)
@@ -70,7 +72,9 @@ class Preparations:
     def failed(self, runs: Iterable[CampaignRun]) -> list[tuple[CampaignRun, str]]:
         """The campaigns whose recipe cannot be prepared, each with the reason."""
         found = ((run, self._of(run)) for run in runs if run.work.prepare is not None)
-        return [(run, one.message) for run, one in found if one.phase is Phase.FAILED]
+        return [
+            (run, f"{one.message} (its log: {one.log})") for run, one in found if one.phase is Phase.FAILED
+        ]
 
     @property
     def workers(self) -> tuple[Worker, ...]:
@@ -89,6 +93,8 @@ class Preparations:
             if code is not None:
                 self._events(each, each.worker)
                 self._ended(each, each.worker, code, now)
+                if each.phase in {Phase.DONE, Phase.FAILED}:
+                    _wait_no_more(runs, recipe)
 
     def press(self, now: float) -> None:
         """Kill what was told to end and has not, past its grace."""
@@ -125,7 +131,7 @@ class Preparations:
         asked, limits = worker.asked_to_end, each.run.work.limits if each.run else Limits()
         words = each.message or worker.last_words() or f"its worker ended with exit code {code}"
         worker.close()
-        each.worker = None
+        each.worker, each.log = None, worker.log
         if code == EXIT_COMPLETE:
             each.phase = Phase.DONE
         elif code == EXIT_PERMANENT:
@@ -166,6 +172,13 @@ def no_preparations() -> Preparations:
         raise AssertionError(f"{work.pipeline} has nothing to prepare")
 
     return Preparations(lambda _: True, start)
+
+
+def _wait_no_more(runs: Iterable[CampaignRun], recipe: Recipe) -> None:
+    for run in runs:
+        waits = run.wait is not None and run.wait.reason is WaitReason.PREPARING
+        if waits and _recipe(run.work) == recipe:
+            run.wait = None
 
 
 def _recipe(work: Work) -> Recipe:
