@@ -22,7 +22,7 @@ from allotment.devices.claims import (
     Toleration,
 )
 from allotment.devices.classes import DeviceClass, OpaqueConfig
-from allotment.devices.limits import claim_problems, slice_problems
+from allotment.devices.limits import claim_problems
 from allotment.devices.nodes import Node, NodeSelector, NodeSelectorTerm, Requirement
 from allotment.devices.slices import (
     Capacity,
@@ -140,7 +140,6 @@ def test_a_slice_of_devices_and_a_slice_of_counters() -> None:
         "partitionTypeAttribute": "gpu.example.org/profile",
         "skipNodeOperations": ["*"],
     }
-    assert slice_problems(devices) == slice_problems(counters) == ()
 
 
 def test_a_class_with_everything() -> None:
@@ -320,76 +319,6 @@ ONE_OF_ALTERNATIVES = (SubRequest("s", ExactRequest("a")),)
 def test_a_request_is_exact_or_has_alternatives(both_or_none: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="exactly one of `exactly` or `firstAvailable` is required"):
         Request("r", **both_or_none)  # type: ignore[arg-type]
-
-
-PLAIN = ResourceSlice("s", "d", Pool("p"), "n", devices=(Device("x"),))
-
-
-@pytest.mark.parametrize(
-    ("published", "problem"),
-    [
-        (replace(PLAIN, driver="Not_A_Name"), "driver `Not_A_Name`"),
-        (replace(PLAIN, pool=Pool("a//b")), "pool `a//b`"),
-        (replace(PLAIN, pool=Pool("p", -1)), "generation"),
-        (replace(PLAIN, pool=Pool("p", 1, 0)), "at least one slice"),
-        (replace(PLAIN, all_nodes=True), "exactly one of `nodeName`"),
-        (replace(PLAIN, node_name=None), "exactly one of `nodeName`"),
-        (
-            replace(PLAIN, shared_counters=(CounterSet("c", {"m": "1"}),)),
-            "only one of `sharedCounters` or `devices`",
-        ),
-        (replace(PLAIN, devices=tuple(Device(f"x{place}") for place in range(129))), "at most 128"),
-        (
-            replace(
-                PLAIN, devices=tuple(Device(f"x{place}", taints=(Taint("k", "None"),)) for place in range(65))
-            ),
-            "at most 64",
-        ),
-        (replace(PLAIN, devices=(Device("x"), Device("x"))), "device `x`: Duplicate value"),
-        (replace(PLAIN, devices=(Device("X"),)), "its name is no DNS label"),
-        (
-            replace(PLAIN, devices=(Device("x", {f"a{place}": 1 for place in range(33)}),)),
-            "must not exceed 32",
-        ),
-        (replace(PLAIN, devices=(Device("x", {"no-identifier": 1}),)), "`no-identifier` is no C identifier"),
-        (replace(PLAIN, devices=(Device("x", {"Bad_/a": 1}),)), "`Bad_/a`"),
-        (replace(PLAIN, devices=(Device("x", {"a": "å" * 33}),)), "longer than 64 bytes"),
-    ],
-)
-def test_a_slice_that_the_api_refuses(published: ResourceSlice, problem: str) -> None:
-    assert [problem in each for each in slice_problems(published)] == [True]
-
-
-@pytest.mark.parametrize(
-    ("requests", "problem"),
-    [
-        (
-            [Request(f"r{place}", ExactRequest("a")) for place in range(33)],
-            "requests must have at most 32 items",
-        ),
-        ([Request("r", ExactRequest("a"))] * 2, "request `r`: Duplicate value"),
-        ([Request("R", ExactRequest("a"))], "no DNS label"),
-        ([Request("r", ExactRequest("A"))], "device class `A`"),
-        ([Request("r", ExactRequest("a", count=0))], "must be greater than zero"),
-        ([Request("r", ExactRequest("a", ("true",) * 33))], "selectors must have at most 32"),
-        ([Request("r", ExactRequest("a", ("x" * 10_241,)))], "longer than 10240 bytes"),
-        (
-            [
-                Request(
-                    "r",
-                    first_available=tuple(SubRequest(f"s{place}", ExactRequest("a")) for place in range(9)),
-                )
-            ],
-            "firstAvailable must have at most 8 items",
-        ),
-        (
-            [Request("r", first_available=(SubRequest("s", ExactRequest("a")),) * 2)],
-            "request `r/s`: Duplicate value",
-        ),
-    ],
-)
-def test_a_claim_that_the_api_refuses(requests: list[Request], problem: str) -> None:
-    assert [problem in each for each in claim_problems(ClaimSpec(tuple(requests)))] == [True]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from allotment.devices.claim_objects import ResourceClaim, ResourceClaimTemplate
@@ -59,6 +59,10 @@ def many(strategy: st.SearchStrategy[Any], most: int = 3) -> st.SearchStrategy[t
     return st.lists(strategy, max_size=most).map(tuple)
 
 
+def _overhead(amount: str) -> dict[str, Any]:
+    return {"overhead": {"perPod": amount}}
+
+
 policies = st.one_of(
     st.none(),
     st.builds(RequestPolicy, amounts, st.lists(amounts, min_size=1, max_size=3).map(tuple)),
@@ -95,9 +99,11 @@ devices = st.builds(
     binding_conditions=many(names, 2),
     binding_failure_conditions=many(names, 2),
     allow_multiple_allocations=st.booleans(),
-    node_allocatable=st.dictionaries(names, st.dictionaries(names, words), max_size=2),
+    node_allocatable=st.dictionaries(
+        st.sampled_from(["cpu", "memory"]), st.builds(_overhead, amounts), max_size=2
+    ),
 )
-metadata = st.dictionaries(st.sampled_from(["uid", "annotations", "creationTimestamp"]), plain, max_size=2)
+metadata = st.dictionaries(st.sampled_from(["uid", "creationTimestamp", "finalizers"]), plain, max_size=2)
 slices = st.builds(
     ResourceSlice,
     name=names,
@@ -113,16 +119,18 @@ slices = st.builds(
     skip_node_operations=many(names, 2),
     metadata=metadata,
 )
-configs = st.builds(OpaqueConfig, names, st.dictionaries(names, plain, max_size=2), many(names, 2))
+configs = st.builds(OpaqueConfig, names, st.dictionaries(names, plain, max_size=2))
+expressions = st.sampled_from(["true", "device.driver == 'a.example'", "'x' in device.attributes"])
 classes = st.builds(
-    DeviceClass, names, many(words.filter(bool), 2), many(configs, 1), st.none() | names, metadata
+    DeviceClass, names, many(expressions, 2), many(configs, 1), st.none() | st.just("a.example/b"), metadata
 )
-tolerations = st.builds(Toleration, names, st.just("Equal"), names, names, st.none() | st.integers(0, 99))
+effects = st.sampled_from(["", "NoSchedule", "NoExecute", "None"])
+tolerations = st.builds(Toleration, names, st.just("Equal"), names, effects, st.none() | st.integers(0, 99))
 tolerations |= st.builds(Toleration, names, st.just("Exists"))
 exact = st.builds(
     ExactRequest,
     names,
-    many(words.filter(bool), 2),
+    many(expressions, 2),
     st.integers(1, 9),
     tolerations=many(tolerations, 2),
     capacity=st.dictionaries(keys, amounts, max_size=2),
@@ -136,7 +144,10 @@ specs = st.builds(
     many(st.builds(OpaqueConfig, names, st.dictionaries(names, plain, max_size=1)), 1),
 )
 claims = st.builds(ResourceClaim, names, names, specs, st.dictionaries(names, plain, max_size=2), metadata)
-templates = st.builds(ResourceClaimTemplate, names, names, specs, metadata, metadata)
+labels: st.SearchStrategy[dict[str, Any]] = st.just({}) | st.fixed_dictionaries(
+    {"labels": st.dictionaries(names, names, max_size=2)}
+)
+templates = st.builds(ResourceClaimTemplate, names, names, specs, labels, metadata)
 rules = st.builds(DeviceTaintRule, names, taints, *[st.none() | names] * 3)
 rules |= st.builds(DeviceTaintRule, names, taints, selects=st.just(False))
 nodes = st.builds(
@@ -148,7 +159,11 @@ nodes = st.builds(
     st.booleans(),
     metadata,
 )
-relaxed = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+relaxed = settings(
+    max_examples=60,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 
 
 def read_json(value: dict[str, Any]) -> Reading:

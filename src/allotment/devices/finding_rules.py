@@ -8,6 +8,7 @@ RULES: Final = {
     "api-limit": "An object breaks a rule of the API: its server would refuse it.",
     "counted-twice": "A node's cards are published in slices and by a device plugin as well.",
     "duplicate-object": "Two objects of one kind have one name.",
+    "gated-field": "A server takes a field out, for its feature gate is off or its version has none.",
     "kind-not-read": "Objects of a kind that says nothing about devices were passed by.",
     "listed-twice": "One card is published as several devices that do not share counters.",
     "no-object": "What stands here is no API object.",

@@ -13,6 +13,7 @@ from allotment.devices.claims import (
     AllocationMode,
     ClaimSpec,
     Constraint,
+    DerivedAttribute,
     ExactRequest,
     Request,
     SubRequest,
@@ -193,11 +194,12 @@ def _exact_fields(fields: Fields) -> ExactRequest:
     found = ExactRequest(
         name or "",
         fields.each("selectors", _selector),
-        1 if count is None else count,
+        count or 1,
         fields.read("allocationMode", _mode) or AllocationMode.EXACT_COUNT,
         fields.each("tolerations", _toleration),
         capacity.table("requests", quantity),
         None if admin is None else fields.flag("adminAccess"),
+        fields.each("derivedAttributes", _derived),
     )
     capacity.rest()
     capacity.done()
@@ -224,6 +226,15 @@ def _selector(value: Any, place: Place) -> str:
     cel.done()
     fields.done()
     return expression or ""
+
+
+def _derived(value: Any, place: Place) -> DerivedAttribute:
+    fields = Fields(value, place)
+    name = fields.text("name", required="name the attribute, with a domain: example.com/numaNode") or ""
+    expression = fields.text("expression", required="say how it is worked out, in CEL") or ""
+    fields.rest()
+    fields.done()
+    return DerivedAttribute(name, expression)
 
 
 def _toleration(value: Any, place: Place) -> Toleration:

@@ -222,7 +222,9 @@ def _attribute(value: Any, place: Place) -> AttributeValue:
     if kind in _TYPES:
         return _scalar(kind, each, place / kind)
     if not isinstance(each, list) or not each:
-        place.refuse("wrong-type", f"`{place.name}`: a list of values has at least one", "put one in")
+        (place / kind).refuse(
+            "wrong-type", f"`{place.name}`: a list of values has at least one", "put one in"
+        )
     return tuple(_scalar(_PLURALS[kind], item, place / kind / number) for number, item in enumerate(each))
 
 

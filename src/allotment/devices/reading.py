@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from allotment.devices.claim_limits import of_claim
 from allotment.devices.claim_objects import ResourceClaim, ResourceClaimTemplate
 from allotment.devices.classes import DeviceClass
 from allotment.devices.known_classes import CLASSES
@@ -29,11 +28,10 @@ from allotment.devices.read_objects import (
     read_template,
 )
 from allotment.devices.read_slices import read_slice
-from allotment.devices.rules import Problem
-from allotment.devices.slice_limits import of_slice, of_taint
 from allotment.devices.slices import ResourceSlice
 from allotment.devices.taint_rules import DeviceTaintRule
-from allotment.devices.versions import GROUP, KINDS, NESTED, NEWEST, refusal
+from allotment.devices.validation import ANY_SERVER, Problem, Reason, Server, validate
+from allotment.devices.versions import GROUP, KINDS, NEWEST, as_written, refusal
 from allotment.devices.world import World
 from allotment.documents.checking import Check, Place, RefusedError, shown
 from allotment.documents.document import Document
@@ -43,6 +41,7 @@ from allotment.errors import Finding, FindingsError, Severity, did_you_mean, sor
 STANDARD_INPUT: Final = "-"
 Read = ResourceSlice | DeviceClass | ResourceClaim | ResourceClaimTemplate | DeviceTaintRule | Node
 Reader = Callable[[Any, Place, str], Read]
+_PLACE_OF_DEVICE: Final = 3
 
 _READERS: Final[Mapping[str, Reader]] = {
     "ResourceSlice": read_slice,
@@ -68,7 +67,12 @@ class Reading:
         return self.world
 
 
-def read_files(paths: Sequence[Path], standard_input: Callable[[], bytes] | None = None) -> Reading:
+def read_files(
+    paths: Sequence[Path],
+    standard_input: Callable[[], bytes] | None = None,
+    *,
+    server: Server = ANY_SERVER,
+) -> Reading:
     """The world that the files hold together; ``-`` stands for the standard input."""
     documents: list[Document] = []
     findings: list[Finding] = []
@@ -80,12 +84,17 @@ def read_files(paths: Sequence[Path], standard_input: Callable[[], bytes] | None
             read, found = scan_stream(path, name=str(path))
         documents += read
         findings += found
-    return read_world(documents, findings)
+    return read_world(documents, findings, server=server)
 
 
-def read_world(documents: Iterable[Document], findings: Iterable[Finding] = ()) -> Reading:
-    """The world that the documents hold together; ``findings`` are what their YAML had already."""
-    collector = _Collector()
+def read_world(
+    documents: Iterable[Document], findings: Iterable[Finding] = (), *, server: Server = ANY_SERVER
+) -> Reading:
+    """The world that the documents hold together, held to the rules of a server.
+
+    ``findings`` are what their YAML had already.
+    """
+    collector = _Collector(server)
     for document in documents:
         collector.read(document)
     collector.look_at_the_whole()
@@ -97,6 +106,7 @@ def read_world(documents: Iterable[Document], findings: Iterable[Finding] = ()) 
 class _Collector:
     """What has been read so far."""
 
+    server: Server
     checks: list[Check] = field(default_factory=list)
     slices: list[PlacedSlice] = field(default_factory=list)
     refused: set[str] = field(default_factory=set)  # slices that were read, and that the API would not take
@@ -155,8 +165,9 @@ class _Collector:
             read = reader(value, place, version)
         except RefusedError:
             self._forget_pool(value)
+            self._tell_problems(value, place, kind, version, before)
             raise
-        self._tell_problems(read, place, version)
+        self._tell_problems(value, place, kind, version, before)
         errors = any(each.severity is Severity.ERROR for each in place.check.findings[before:])
         if isinstance(read, ResourceSlice):
             self._slice(PlacedSlice(read, place), refused=errors)
@@ -176,16 +187,26 @@ class _Collector:
         if isinstance(spec, dict) and isinstance(pool, dict):
             self.unread_pools.add((str(spec.get("driver")), str(pool.get("name"))))
 
-    def _tell_problems(self, read: Read, place: Place, version: str) -> None:
-        """Hold what was read to the rules of the API."""
-        if isinstance(read, ResourceSlice):
-            _tell(of_slice(read), place / "spec", version)
-        elif isinstance(read, ResourceClaim):
-            _tell(of_claim(read.spec), place / "spec", version)
-        elif isinstance(read, ResourceClaimTemplate):
-            _tell(of_claim(read.spec), place / "spec" / "spec", version)
-        elif isinstance(read, DeviceTaintRule):
-            _tell(of_taint(read.taint, ("taint",)), place / "spec", version)
+    def _tell_problems(
+        self, value: dict[str, Any], place: Place, kind: str, version: str, before: int
+    ) -> None:
+        """Hold an object to the rules of the API; what its reading found already is not told again."""
+        if kind not in KINDS:
+            return
+        verdict = validate(kind, value, version=version, server=self.server)
+        known = {each.position for each in place.check.findings[before:] if each.severity is Severity.ERROR}
+        for problem in verdict.problems:
+            where = _below(place, as_written(kind, problem.place, version))
+            if where.check.document.position(where.loc) not in known and not self._is_told_of_pool(problem):
+                _tell(problem, where)
+        for dropped in verdict.dropped:
+            where = _below(place, as_written(kind, dropped.loc, version))
+            where.found("gated-field", dropped.text, dropped.hint, key=True, severity=Severity.WARNING)
+
+    def _is_told_of_pool(self, problem: Problem) -> bool:
+        """Whether it is a device's name that is there twice: that makes its pool invalid."""
+        is_twice = problem.reason is Reason.DUPLICATE and problem.loc[:2] == ("spec", "devices")
+        return self.server.lenient and is_twice and len(problem.loc) == _PLACE_OF_DEVICE
 
     def _slice(self, placed: PlacedSlice, *, refused: bool) -> None:
         name = placed.slice.name
@@ -265,21 +286,17 @@ def _meant(kind: str, api: str) -> str:
     return ""
 
 
-def _tell(problems: Iterable[Problem], spec: Place, version: str) -> None:
-    for problem in problems:
-        place = spec
-        for step in _as_written(problem.loc, version):
-            place /= step
-        if problem.tolerated is None:
-            place.found("api-limit", problem.text, "an API server would refuse the object")
-        elif problem.tolerated:
-            place.found("api-limit", problem.text, problem.tolerated, severity=Severity.WARNING)
+def _below(place: Place, loc: Iterable[str | int]) -> Place:
+    for step in loc:
+        place /= step
+    return place
 
 
-def _as_written(loc: tuple[str | int, ...], version: str) -> tuple[str | int, ...]:
-    """A place in a spec of v1 as the same place in a spec of another version."""
-    if version != NESTED:
-        return loc
-    if loc[:1] == ("devices",) and len(loc) > 2 and loc[2] != "name":
-        return (*loc[:2], "basic", *loc[2:])
-    return tuple(step for step in loc if step != "exactly")
+def _tell(problem: Problem, where: Place) -> None:
+    """Tell a problem: an error, or a warning where a cluster may have such an object all the same."""
+    hint = problem.hint or "an API server would refuse the object"
+    if problem.tolerated or problem.loc[:1] == ("status",):
+        hint = problem.tolerated or problem.hint or "an API server would refuse such a status; it is kept"
+        where.found("api-limit", str(problem), hint, severity=Severity.WARNING)
+        return
+    where.found("api-limit", str(problem), hint)

@@ -1,4 +1,4 @@
-"""The forms that names and amounts have in the API, and what a rule says when something breaks it.
+"""The forms that names and amounts have in the API.
 
 From ``k8s.io/apimachinery`` (pkg/util/validation) and the validation of ``resource.k8s.io/v1``. Forms are
 remembered by text: a large cluster's objects repeat the same few.
@@ -7,33 +7,16 @@ remembered by text: a large cluster's objects repeat the same few.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple
 
 from allotment.quantities.kubernetes import Quantity
 from allotment.quantities.quantity_text import QuantityTextError
-from allotment.quantities.semver import Semver, SemverError
 
 LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
-_SUBDOMAIN = re.compile(rf"{LABEL.pattern}(\.{LABEL.pattern})*")
+_PART = "[a-z0-9]([a-z0-9-]*[a-z0-9])?"
+_SUBDOMAIN = re.compile(rf"{_PART}(\.{_PART})*")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,31}")
 _LABEL_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
-
-Loc = tuple[str | int, ...]
-
-
-class Problem(NamedTuple):
-    """What is wrong at a place of a spec.
-
-    ``tolerated`` says who takes it all the same: a cluster may well have such an object. Empty words mean
-    that it is told of the pool as a whole.
-    """
-
-    loc: Loc
-    text: str
-    tolerated: str | None = None
 
 
 @lru_cache(maxsize=65536)
@@ -44,7 +27,7 @@ def is_label(text: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def is_subdomain(text: str, longest: int = 253) -> bool:
-    """Whether a text is a DNS subdomain of at most so many characters."""
+    """Whether a text is a DNS subdomain of at most so many characters; its labels may be as long."""
     return len(text) <= longest and _SUBDOMAIN.fullmatch(text) is not None
 
 
@@ -79,24 +62,3 @@ def amount(text: str) -> Quantity | None:
         return Quantity.parse(text)
     except QuantityTextError:
         return None
-
-
-@lru_cache(maxsize=4096)
-def is_version(text: str) -> bool:
-    """Whether a text is a version of semver.org 2.0.0, strictly."""
-    try:
-        Semver.parse(text)
-    except SemverError:
-        return False
-    return True
-
-
-def twice(names: Iterable[str]) -> Iterator[str]:
-    """The names that are there more than once."""
-    return (name for name, count in Counter(names).items() if count > 1)
-
-
-def at_most(listed: Iterable[Any], most: int, loc: Loc, name: str) -> Iterator[Problem]:
-    """A list that is too long."""
-    if len(tuple(listed)) > most:
-        yield Problem(loc, f"{name} must have at most {most} items")

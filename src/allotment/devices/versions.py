@@ -8,7 +8,8 @@ it.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 GROUP: Final = "resource.k8s.io"
 NEWEST: Final = "v1"
@@ -38,3 +39,67 @@ def refusal(kind: str, version: str) -> tuple[str, str] | None:
         f"there is no {kind} in {GROUP}/{version or '?'}",
         "the versions are " + ", ".join(f"{GROUP}/{each}" for each in served),
     )
+
+
+def newest_form(kind: str, value: Mapping[str, Any], version: str) -> Mapping[str, Any]:
+    """An object of any version in the form of ``v1``; the same object when it has that form already."""
+    if version != NESTED or kind not in _FORMS:
+        return value
+    spec = value.get("spec")
+    if kind == "ResourceClaimTemplate":
+        if not isinstance(spec, dict) or not isinstance(spec.get("spec"), dict):
+            return value
+        return {**value, "spec": {**spec, "spec": _claim_form(spec["spec"])}}
+    return {**value, "spec": _FORMS[kind](spec)} if isinstance(spec, dict) else value
+
+
+def as_written(kind: str, loc: tuple[str | int, ...], version: str) -> tuple[str | int, ...]:
+    """A place in an object in the form of ``v1`` as the same place in one of another version."""
+    if version != NESTED:
+        return loc
+    if kind == "ResourceSlice" and loc[:2] == ("spec", "devices") and len(loc) > 3 and loc[3] != "name":
+        return (*loc[:3], "basic", *loc[3:])
+    if kind.startswith("ResourceClaim"):
+        return tuple(step for step in loc if step != "exactly")
+    return loc
+
+
+def _slice_form(spec: Mapping[str, Any]) -> dict[str, Any]:
+    found = {key: each for key, each in spec.items() if (key, each) not in _SAYS_NOTHING}
+    devices = found.get("devices")
+    if isinstance(devices, list):
+        found["devices"] = [_device_form(device) for device in devices]
+    return found
+
+
+def _device_form(device: Any) -> Any:
+    basic = device.get("basic") if isinstance(device, dict) else None
+    if not isinstance(device, dict):
+        return device
+    outer = {key: each for key, each in device.items() if key == "name"}
+    return {**basic, **outer} if isinstance(basic, dict) else outer
+
+
+def _claim_form(spec: Mapping[str, Any]) -> dict[str, Any]:
+    devices = spec.get("devices")
+    requests = devices.get("requests") if isinstance(devices, dict) else None
+    if not isinstance(devices, dict) or not isinstance(requests, list):
+        return dict(spec)
+    return {**spec, "devices": {**devices, "requests": [_request_form(request) for request in requests]}}
+
+
+def _request_form(request: Any) -> Any:
+    if not isinstance(request, dict):
+        return request
+    own = {key: each for key, each in request.items() if key in _REQUEST_ITSELF}
+    exactly = {key: each for key, each in request.items() if key not in _REQUEST_ITSELF and each is not None}
+    return {**own, "exactly": exactly} if exactly or not request.get("firstAvailable") else own
+
+
+_REQUEST_ITSELF: Final = frozenset({"name", "firstAvailable"})
+_SAYS_NOTHING: Final = (("nodeName", ""), ("allNodes", False))
+_FORMS: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
+    "ResourceSlice": _slice_form,
+    "ResourceClaim": _claim_form,
+    "ResourceClaimTemplate": _claim_form,
+}
