@@ -94,7 +94,7 @@ def run_cases(path: Path, share: Share = ALL) -> Iterator[Outcome]:
 
 def run_scenarios(path: Path, share: Share = ALL) -> Iterator[Outcome]:
     """Made-up scenarios: every build and variant whose answer is the same each time."""
-    for scenario in share(read_json_lines(path)):
+    for scenario in read_json_lines(path, share):
         yield from compare_scenario(scenario)
 
 

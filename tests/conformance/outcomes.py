@@ -82,11 +82,11 @@ def read_json(path: Path) -> Any:
     return _parsed(_text(path), str(path))
 
 
-def read_json_lines(path: Path) -> Iterator[Any]:
-    """A document a line; ``.gz`` is unpacked."""
-    for number, line in enumerate(_text(path).splitlines(), start=1):
-        if line.strip():
-            yield _parsed(line, f"{path}:{number}")
+def read_json_lines(path: Path, share: Share = ALL) -> Iterator[Any]:
+    """A document a line, those of the share; ``.gz`` is unpacked."""
+    lines = enumerate(_text(path).splitlines(), start=1)
+    for number, line in share((number, line) for number, line in lines if line.strip()):
+        yield _parsed(line, f"{path}:{number}")
 
 
 def _text(path: Path) -> str:
