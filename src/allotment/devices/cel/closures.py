@@ -21,6 +21,7 @@ from allotment.devices.cel.calls import (
     made_message,
     plain_call,
     quick,
+    reckoned_call,
     selection,
 )
 from allotment.devices.cel.cel_types import CelType
@@ -28,6 +29,7 @@ from allotment.devices.cel.checked import Checked, Reference
 from allotment.devices.cel.dispatch import arguments_of, callee
 from allotment.devices.cel.library.messages import UNDEFINED
 from allotment.devices.cel.naming import Names
+from allotment.devices.cel.panics import may_panic
 from allotment.devices.cel.paths import Compute
 from allotment.devices.cel.shapes import known_shape
 from allotment.devices.cel.source import CompileError
@@ -145,6 +147,8 @@ class Closures:
         known = early(called, plans, hasty=not self.strict)
         if known is not None:
             return known
+        if may_panic(called.overload) and not self.strict:
+            return Plan(reckoned_call(called, plans))
         return Plan(quick(called, plans, self.names) or plain_call(called.compute, plans))
 
     def logical(self, node: Call) -> Plan:

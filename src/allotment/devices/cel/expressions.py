@@ -18,7 +18,7 @@ from allotment.devices.cel.declarations import Library
 from allotment.devices.cel.library.encoders import ENCODERS
 from allotment.devices.cel.library.lists import LISTS
 from allotment.devices.cel.library.mathematics import MATHEMATICS
-from allotment.devices.cel.library.optionals import OPTIONALS
+from allotment.devices.cel.library.optionals import OPTIONAL_ELEMENTS, OPTIONALS
 from allotment.devices.cel.library.sets import SETS
 from allotment.devices.cel.library.standard import standard_library
 from allotment.devices.cel.library.strings import STRINGS_NEWEST
@@ -31,6 +31,7 @@ from allotment.devices.cel.values import Value
 EXTENSIONS: Final = (
     standard_library(crossed=True),
     OPTIONALS,
+    OPTIONAL_ELEMENTS,
     STRINGS_NEWEST,
     MATHEMATICS,
     ENCODERS,
@@ -75,5 +76,5 @@ def compile_expression(text: str, names: Names, *, forgiving: bool = False) -> E
 
     ``forgiving``: types are not checked, and what does not fit is an error of the evaluation.
     """
-    tree = parse(text, names.macros, optionals=names.has_optionals)
+    tree = parse(text, names.macros, names.syntax)
     return Expression(check(tree, Source(text), names, forgiving=forgiving), names)

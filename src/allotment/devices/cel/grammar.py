@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from allotment.devices.cel import literals
@@ -42,6 +43,17 @@ STARTS: Final = (
     *("[", "{", "(", ".", "-", "!", "true", "false", "null"),
     *("NUM_FLOAT", "NUM_INT", "NUM_UINT", "STRING", "BYTES", "IDENTIFIER"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """What of the grammar is allowed: ``a.?b`` and ``[?a]``, names between backticks."""
+
+    optionals: bool = True
+    backticks: bool = True
+
+
+EVERYTHING: Final = Syntax()
 CONSTANTS: Final[Mapping[str, LiteralValue]] = {"true": True, "false": False, "null": None}
 NUMBERS: Final = frozenset({"NUM_INT", "NUM_FLOAT"})
 BEHIND: Final = {

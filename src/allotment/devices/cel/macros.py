@@ -183,7 +183,6 @@ STANDARD: Final[Mapping[MacroKey, Macro]] = {
     ("all", 2, True): _all(1),
     ("exists", 2, True): _exists(1),
     ("exists_one", 2, True): _exists_one(1),
-    ("existsOne", 2, True): _exists_one(1),
     ("map", 2, True): _to_list(1, filtered=False),
     ("map", 3, True): _to_list(1, filtered=True),
     ("filter", 2, True): _filter,

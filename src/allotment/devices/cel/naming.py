@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from allotment.devices.cel.cel_types import CelType
 from allotment.devices.cel.declarations import Implementation, Library, Overload
+from allotment.devices.cel.grammar import EVERYTHING, Syntax
 from allotment.devices.cel.library.messages import FIELDS
 from allotment.devices.cel.macros import Macro, MacroKey
 from allotment.devices.cel.syntax import Expr, Ident, Select
+
+NEWEST_CEL_GO: Final = (0, 29)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,8 @@ class Names:
     structs: Mapping[str, Mapping[str, CelType]] = field(default_factory=dict)
     container: str = ""
     checks_constants: bool = False
-    has_optionals: bool = True
+    syntax: Syntax = EVERYTHING
+    cel_go: tuple[int, int] = NEWEST_CEL_GO
 
     def candidates(self, name: str) -> Iterator[str]:
         """What a name may stand for, from the innermost container outwards."""
@@ -64,7 +69,8 @@ def names_of(
     structs: Mapping[str, Mapping[str, CelType]] | None = None,
     container: str = "",
     checks_constants: bool = False,
-    has_optionals: bool = True,
+    syntax: Syntax = EVERYTHING,
+    cel_go: tuple[int, int] = NEWEST_CEL_GO,
 ) -> Names:
     """The names that libraries bring, and variables; forms of one function are put together."""
     found = list(libraries)
@@ -82,7 +88,8 @@ def names_of(
         {**FIELDS, **(structs or {})},
         container,
         checks_constants,
-        has_optionals,
+        syntax,
+        cel_go,
     )
 
 

@@ -14,11 +14,13 @@ from typing import Final
 from allotment.devices.cel import literals
 from allotment.devices.cel.building import MacroBuilder, MacroError
 from allotment.devices.cel.grammar import (
+    EVERYTHING,
     FUNCTIONS,
     LEVELS,
     NUMBERS,
     RESERVED,
     STARTS,
+    Syntax,
     balanced,
     constant_value,
 )
@@ -44,7 +46,7 @@ _MANY_TOKENS: Final = 60
 _STACK: Final = 20_000
 
 
-def parse(text: str, macros: Mapping[MacroKey, Macro], *, optionals: bool = True) -> Expr:
+def parse(text: str, macros: Mapping[MacroKey, Macro], syntax: Syntax = EVERYTHING) -> Expr:
     """The tree of an expression; CompileError with every issue found."""
     source = Source(text)
     if len(text) > LONGEST:
@@ -53,7 +55,7 @@ def parse(text: str, macros: Mapping[MacroKey, Macro], *, optionals: bool = True
     tokens, issues = tokenize(text)
     if len(tokens) > _MANY_TOKENS and sys.getrecursionlimit() < _STACK:
         sys.setrecursionlimit(_STACK)
-    parser = _Parser(text, tokens, issues, macros, optionals=optionals)
+    parser = _Parser(text, tokens, issues, macros, syntax)
     tree = parser.whole()
     if issues or tree is None:
         raise source.error(issues)
@@ -69,12 +71,11 @@ class _Parser(Reader):
         tokens: list[Token],
         issues: list[Issue],
         macros: Mapping[MacroKey, Macro],
-        *,
-        optionals: bool,
+        syntax: Syntax,
     ) -> None:
         super().__init__(text, tokens, issues)
         self.macros = macros
-        self.optionals = optionals
+        self.syntax = syntax
 
     def whole(self) -> Expr | None:
         """The expression and nothing after it."""
@@ -169,14 +170,14 @@ class _Parser(Reader):
         if self.kind not in ("IDENTIFIER", "ESC_IDENTIFIER"):
             self.no_way_on(dot)
         name = self.take()
-        field = literals.quoted_field(name.text) if name.kind == "ESC_IDENTIFIER" else name.text
+        field = self.field(name)
         if self.kind == "(" and not optional and name.kind == "IDENTIFIER":
             opening = self.take()
             return self.call(field, opening.offset, operand)
         number = self.number()
         if not optional:
             return Select(number, dot.offset, operand, field)
-        if not self.optionals:
+        if not self.syntax.optionals:
             self.report(dot.offset, "unsupported syntax '.?'")
         return Call(number, dot.offset, "_?._", (operand, Literal(self.number(), dot.offset, field)))
 
@@ -184,7 +185,7 @@ class _Parser(Reader):
         bracket = self.take()
         number = self.number()
         optional = self.accept("?")
-        if optional and not self.optionals:
+        if optional and not self.syntax.optionals:
             self.report(bracket.offset, "unsupported syntax '[?'")
         index = self.expression("?")
         self.expect("]")
@@ -267,14 +268,31 @@ class _Parser(Reader):
         number = self.number()
         fields: list[Field] = []
         while self.kind != "}":
-            optional = self.accept("?")
-            field = self.expect("IDENTIFIER", "{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}").text
+            optional = self.kind == "?" and self.question()
+            field = self.field(self.field_name(optional=optional))
             colon = self.expect(":")
             fields.append(Field(self.number(), colon.offset, field, self.expression(), optional))
             if not self.accept(","):
                 break
         self.expect("}")
         return StructExpr(number, opening.offset, name, tuple(fields))
+
+    def field_name(self, *, optional: bool) -> Token:
+        """The name of a message's field."""
+        if self.kind == "ESC_IDENTIFIER":
+            return self.take()
+        if not optional or self.kind == "IDENTIFIER":
+            return self.expect("IDENTIFIER", "{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}")
+        self.report(self.tokens[self.at - 1].offset, "unsupported ident kind")
+        return self.expect("IDENTIFIER", "{IDENTIFIER, ESC_IDENTIFIER}")
+
+    def field(self, name: Token) -> str:
+        """A field's name, without the backticks around it."""
+        if name.kind != "ESC_IDENTIFIER":
+            return name.text
+        if not self.syntax.backticks:
+            self.report(name.offset, "unsupported syntax: '`'")
+        return literals.quoted_field(name.text)
 
     def list_expr(self) -> Expr:
         opening = self.take()
@@ -309,6 +327,6 @@ class _Parser(Reader):
     def question(self) -> bool:
         """The mark of an optional element."""
         offset = self.take().offset
-        if not self.optionals:
+        if not self.syntax.optionals:
             self.report(offset, "unsupported syntax '?'")
         return True

@@ -18,7 +18,9 @@ from allotment.devices.cel.costs.counted import Counted, Counting
 from allotment.devices.cel.costs.estimate import estimate_cost
 from allotment.devices.cel.devices import DeviceView
 from allotment.devices.cel.environment import Environment
+from allotment.devices.cel.panics import PanicError
 from allotment.devices.cel.parser import parse
+from allotment.devices.cel.problems import EvaluationError
 from allotment.devices.cel.results import as_bool
 from allotment.devices.cel.source import CompileError, Source
 from allotment.devices.cel.validators import validate
@@ -59,7 +61,10 @@ class Program:
         """
         if self.max_cost > UNCOUNTED:
             return self.count(device).outcome()
-        value = self._compute(device, [None] * self._slots)
+        try:
+            value = self._compute(device, [None] * self._slots)
+        except PanicError as panic:
+            raise EvaluationError(panic.message) from panic
         return value if type(value) is bool else as_bool(value)
 
     def count(self, device: DeviceView) -> Counted:
@@ -81,7 +86,7 @@ def _checked(expression: str, environment: Environment) -> Checked:
     names = environment.names
     source = Source(expression)
     try:
-        tree = parse(expression, names.macros, optionals=names.has_optionals)
+        tree = parse(expression, names.macros, names.syntax)
         checked = check(tree, source, names)
         issues = validate(checked, constants=names.checks_constants)
         if issues:

@@ -130,7 +130,7 @@ _KUBERNETES: Final[Mapping[str, Rule]] = {
 
 
 def _made_list(factor: float, size: int) -> int:
-    return max(0, int(size * factor)) + 1 + LIST_COST
+    return int(size * (1.0 if factor < 0 else factor)) + 1 + LIST_COST
 
 
 def _result_size(_arguments: Sequence[Value], result: Value, _overload: str) -> int:
@@ -140,6 +140,11 @@ def _result_size(_arguments: Sequence[Value], result: Value, _overload: str) -> 
 def _flatten(arguments: Sequence[Value], _result: Value, _overload: str) -> int:
     depth = arguments[1] if len(arguments) == 2 and type(arguments[1]) is int else 1
     return _made_list(depth, size_of(arguments[0]))
+
+
+def _flatten_before(arguments: Sequence[Value], _result: Value, _overload: str) -> int:
+    """A depth below zero went around the end of 64 bits."""
+    return (int(size_of(arguments[0]) * float(arguments[1])) + 1 + LIST_COST) % 2**64
 
 
 def _self_compared(place: int) -> Rule:
@@ -168,9 +173,11 @@ _SORTED: Final = (
     "bytes",
 )
 _BY_OVERLOAD: Final[Mapping[str, Rule]] = {
+    "list_includes_dyn_dyn": _walk,
     "list_slice": _result_size,
     "list_flatten": _flatten,
     "list_flatten_int": _flatten,
+    "list_flatten_int_before": _flatten_before,
     "lists_range": _result_size,
     "list_reverse": _result_size,
     "list_distinct": _self_compared(0),
@@ -184,6 +191,10 @@ _BY_OVERLOAD: Final[Mapping[str, Rule]] = {
 
 def _first_read(arguments: Sequence[Value], _result: Value, _overload: str) -> int:
     return _ceil(size_of(arguments[0]) * STRING_FACTOR)
+
+
+def _second_read(arguments: Sequence[Value], _result: Value, _overload: str) -> int:
+    return _ceil(size_of(arguments[1]) * STRING_FACTOR)
 
 
 def _in_list(arguments: Sequence[Value], _result: Value, _overload: str) -> int:
@@ -210,8 +221,8 @@ def _contained(arguments: Sequence[Value], _result: Value, _overload: str) -> in
 _STANDARD: Final[Mapping[str, Rule]] = {
     **dict.fromkeys(
         (
-            "starts_with_string",
-            "ends_with_string",
+            "starts_with_string_before",
+            "ends_with_string_before",
             "string_to_bytes",
             "bytes_to_string",
             "strings_quote",
@@ -219,6 +230,7 @@ _STANDARD: Final[Mapping[str, Rule]] = {
         ),
         _first_read,
     ),
+    **dict.fromkeys(("starts_with_string", "ends_with_string"), _second_read),
     "in_list": _in_list,
     **{
         f"{name}_{kind}": compared
@@ -232,6 +244,16 @@ _STANDARD: Final[Mapping[str, Rule]] = {
     "matches_string": _matched,
     "contains_string": _contained,
 }
+
+
+_READ_ALONG: Final = (0, 28)
+"""Since then the beginning or the end of a text costs by the part that is looked for, as was estimated."""
+
+
+def renamed(overload: str, cel_go: tuple[int, int]) -> str:
+    """The form that a form is reckoned as: some versions of cel-go reckon otherwise."""
+    before = {"starts_with_string", "ends_with_string", "list_flatten_int"}
+    return f"{overload}_before" if overload in before and cel_go < _READ_ALONG else overload
 
 
 def call_cost(function: str, overload: str, arguments: Sequence[Value], result: Value) -> int:

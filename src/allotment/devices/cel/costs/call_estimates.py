@@ -24,6 +24,7 @@ from allotment.devices.cel.syntax import Expr, Literal
 
 _LONGEST_FORMAT_PATTERN: Final = 128
 _LONGEST_FORMAT_NAME: Final = 64
+_INCLUDES: Final = "list_includes_dyn_dyn"
 
 
 class Argument(NamedTuple):
@@ -47,19 +48,21 @@ def _fixed(cost: int) -> Rule:
     return lambda _target, _arguments, _overload: Estimate(exactly(cost))
 
 
-def _walk(target: Argument | None, _arguments: Sequence[Argument], _overload: str) -> Estimate | None:
+def _walk(target: Argument | None, _arguments: Sequence[Argument], overload: str) -> Estimate | None:
     """One comparison an element, more where elements are texts."""
     if target is None:
         return None
     if not target.type.parameters:
-        return Estimate(target.likely.scaled(STRING_FACTOR))
+        return Estimate(target.likely.scaled(1 if overload == _INCLUDES else STRING_FACTOR))
     each = ONE
     if target.type.parameters[0].kind in ("string", "bytes"):
         each = each.plus((target.element or UNKNOWN).scaled(STRING_FACTOR))
     return Estimate(target.likely.times(each))
 
 
-def _includes(target: Argument | None, _arguments: Sequence[Argument], _overload: str) -> Estimate | None:
+def _includes(target: Argument | None, arguments: Sequence[Argument], overload: str) -> Estimate | None:
+    if overload == _INCLUDES:
+        return _walk(target, arguments, overload)
     return None if target is None else Estimate(Range(0, MOST_INCLUDED))
 
 

@@ -33,6 +33,7 @@ from allotment.devices.cel.devices import DeviceView
 from allotment.devices.cel.dispatch import CONVERSIONS, Callee, arguments_of, callee
 from allotment.devices.cel.folds import attempt
 from allotment.devices.cel.naming import Names
+from allotment.devices.cel.panics import PanicError
 from allotment.devices.cel.problems import EvaluationError, no_such_overload
 from allotment.devices.cel.results import as_bool
 from allotment.devices.cel.syntax import (
@@ -85,6 +86,8 @@ class Counting:
         tally = Tally(device, slots, self.limit)
         try:
             return Counted(count(tally), tally.cost)
+        except PanicError as panic:
+            return Counted(EvaluationError(panic.message), tally.cost)
         except CostExceededError:
             return Counted(EvaluationError("operation cancelled: actual cost limit exceeded"), tally.cost)
 
@@ -197,7 +200,9 @@ class _Counts:
         if called.overload == "in_list" and (quick := self.membership(nodes)) is not None:
             return quick
         stops = stops_at_errors(called, nodes)
-        return counted_call(called, [self.count(argument) for argument in nodes], stops=stops)
+        return counted_call(
+            called, [self.count(argument) for argument in nodes], self.names.cel_go, stops=stops
+        )
 
     def membership(self, nodes: tuple[Expr, ...]) -> Count | None:
         """``in`` with a list of constants, which is looked up for nothing."""
@@ -245,7 +250,7 @@ class _Counts:
         equal = node.function == "_==_"
         overload, compare = ("equals", v.equal) if equal else ("not_equals", v.unequal)
         called = Callee(node.function, overload, compare, exact=True, any_types=True)
-        return counted_call(called, [one, other], stops=False)
+        return counted_call(called, [one, other], self.names.cel_go, stops=False)
 
     def fallback(self, node: Call) -> Count:
         one, other = map(self.count, arguments_of(node, self.checked))

@@ -6,11 +6,12 @@ from typing import Any, Final
 
 from allotment.devices.cel import calls, containers, folds
 from allotment.devices.cel import values as v
-from allotment.devices.cel.costs.call_costs import call_cost
+from allotment.devices.cel.costs.call_costs import call_cost, renamed
 from allotment.devices.cel.costs.lookups import Count
 from allotment.devices.cel.costs.tally import Tally, failed
 from allotment.devices.cel.dispatch import Callee
 from allotment.devices.cel.library.messages import MESSAGES
+from allotment.devices.cel.panics import check_reckoning, may_panic
 from allotment.devices.cel.problems import EvaluationError
 from allotment.devices.cel.syntax import Expr, Literal
 from allotment.devices.cel.values import MISSING, Value
@@ -124,8 +125,10 @@ def stops_at_errors(called: Callee, nodes: tuple[Expr, ...]) -> bool:
     return len(nodes) > 2 or called.function == "format" or not (called.overload or called.any_types)
 
 
-def counted_call(called: Callee, parts: list[Count], *, stops: bool) -> Count:
+def counted_call(called: Callee, parts: list[Count], cel_go: tuple[int, int], *, stops: bool) -> Count:
     """A call of a function, with what it costs."""
+    panics = may_panic(called.overload)
+    function, overload = called.function, renamed(called.overload, cel_go)
 
     def count(tally: Tally) -> Value:
         values = []
@@ -141,7 +144,9 @@ def counted_call(called: Callee, parts: list[Count], *, stops: bool) -> Count:
                 result = called.compute(*values)
             except EvaluationError as error:
                 result = error
-        tally.add(call_cost(called.function, called.overload, values, result))
+        if panics:
+            check_reckoning(called.overload, values)
+        tally.add(call_cost(function, overload, values, result))
         return result
 
     return count

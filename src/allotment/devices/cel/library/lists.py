@@ -10,10 +10,10 @@ from typing import Final
 from allotment.devices.cel import cel_types as t
 from allotment.devices.cel import values as v
 from allotment.devices.cel.declarations import Library, Overload, member
-from allotment.devices.cel.library.operators import add
+from allotment.devices.cel.library.operators import RECEIVERS, add
 from allotment.devices.cel.macros import SORT_BY
 from allotment.devices.cel.numbers64 import UInt
-from allotment.devices.cel.problems import EvaluationError
+from allotment.devices.cel.problems import EvaluationError, no_such_overload
 from allotment.devices.cel.times import Duration
 
 MOST_INCLUDED: Final = 48
@@ -110,6 +110,8 @@ def _slice(values: Sequence[v.Value], start: int, end: int) -> list[v.Value]:
 def _flatten(values: v.Value, depth: int = 1) -> list[v.Value]:
     if not v.is_list(values):
         raise EvaluationError(f"no such overload: {v.type_name(values)}.flatten()")
+    if type(depth) is not int:
+        raise no_such_overload()
     if depth < 0:
         raise EvaluationError("level must be non-negative")
     result: list[v.Value] = []
@@ -141,7 +143,7 @@ def _compare_keys(one: tuple[v.Value, v.Value], other: tuple[v.Value, v.Value]) 
 
 def _sort(values: v.Value) -> list[v.Value]:
     if not v.is_list(values):
-        raise EvaluationError("no such overload: sort")
+        raise no_such_overload() if type(values) in RECEIVERS else EvaluationError("no such overload: sort")
     return _sort_by_keys(values, values)
 
 

@@ -127,7 +127,8 @@ _TAKERS: Final[Mapping[str, tuple[Callable[..., v.Value], frozenset[type]]]] = {
     "_>_": (v.greater, v.ORDERED),
     "_>=_": (v.greater_equal, v.ORDERED),
 }
-_RECEIVERS: Final = frozenset({str, Timestamp, Duration})
+RECEIVERS: Final = frozenset({str, Timestamp, Duration})
+"""Types whose values are asked themselves for a function that is not declared for them, in vain."""
 
 
 def _dispatcher(name: str, compute: Callable[..., v.Value], kinds: frozenset[type]) -> Callable[..., v.Value]:
@@ -137,7 +138,7 @@ def _dispatcher(name: str, compute: Callable[..., v.Value], kinds: frozenset[typ
         kind = type(values[0])
         if kind in kinds:
             return compute(*values)
-        raise no_such_overload() if kind in _RECEIVERS else EvaluationError(f"no such overload: {name}")
+        raise no_such_overload() if kind in RECEIVERS else EvaluationError(f"no such overload: {name}")
 
     return dispatch
 

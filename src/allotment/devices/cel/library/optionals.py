@@ -79,11 +79,16 @@ OPTIONALS: Final = Library(
             Overload("optional_list_index_int", (t.optional_of(_LIST), t.INT), _OPTIONAL),
             Overload("optional_map_index_value", (t.optional_of(_MAP), _K), _OPTIONAL),
         ),
-        "first": (member("list_first", (_LIST,), _OPTIONAL, _first),),
-        "last": (member("list_last", (_LIST,), _OPTIONAL, _last),),
-        "optional.unwrap": (Overload("optional_unwrap", (t.list_of(_OPTIONAL),), _LIST, _unwrap),),
-        "unwrapOpt": (member("optional_unwrapOpt", (t.list_of(_OPTIONAL),), _LIST, _unwrap),),
     },
     MACROS,
     {"optional_type": t.optional_of(t.DYN)},
 )
+OPTIONAL_ELEMENTS: Final = Library(
+    {
+        "first": (member("list_first", (_LIST,), _OPTIONAL, _first),),
+        "last": (member("list_last", (_LIST,), _OPTIONAL, _last),),
+        "optional.unwrap": (Overload("optional_unwrap", (t.list_of(_OPTIONAL),), _LIST, _unwrap),),
+        "unwrapOpt": (member("optional_unwrapOpt", (t.list_of(_OPTIONAL),), _LIST, _unwrap),),
+    }
+)
+"""Version 2 of the extension, which came with cel-go 0.23."""

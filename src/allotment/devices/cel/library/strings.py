@@ -11,7 +11,7 @@ from typing import Final
 
 from allotment.devices.cel import cel_types as t
 from allotment.devices.cel import values as v
-from allotment.devices.cel.declarations import Library, Overload, member
+from allotment.devices.cel.declarations import Implementation, Library, Overload, member
 from allotment.devices.cel.library.formatting import format_text
 from allotment.devices.cel.library.plain_formatting import format_plainly
 from allotment.devices.cel.problems import EvaluationError
@@ -63,6 +63,15 @@ def _last_index_of(text: str, part: str, last: int | None = None) -> int:
     if not part:
         return min(last, len(text))
     return -1 if last >= len(text) else text.rfind(part, 0, last + len(part))
+
+
+def _index_of_before(text: str, part: str, start: int = 0) -> int:
+    """Before cel-go 0.28 nothing was found wherever it was looked for, be it behind the end."""
+    return start if not part and start >= 0 else _index_of(text, part, start)
+
+
+def _last_index_of_before(text: str, part: str, last: int | None = None) -> int:
+    return last if last is not None and not part and last >= 0 else _last_index_of(text, part, last)
 
 
 def lower_ascii(text: str) -> str:
@@ -122,16 +131,23 @@ def _reverse(text: str) -> str:
 _S: Final = t.STRING
 _I: Final = t.INT
 _TEXTS: Final = t.list_of(t.STRING)
+
+
+def _searches(index_of: Implementation, last_index_of: Implementation) -> dict[str, tuple[Overload, ...]]:
+    return {
+        "indexOf": (
+            member("string_index_of_string", (_S, _S), _I, index_of),
+            member("string_index_of_string_int", (_S, _S, _I), _I, index_of),
+        ),
+        "lastIndexOf": (
+            member("string_last_index_of_string", (_S, _S), _I, last_index_of),
+            member("string_last_index_of_string_int", (_S, _S, _I), _I, last_index_of),
+        ),
+    }
+
+
 _FIRST: Final[dict[str, tuple[Overload, ...]]] = {
     "charAt": (member("string_char_at_int", (_S, _I), _S, _character_at),),
-    "indexOf": (
-        member("string_index_of_string", (_S, _S), _I, _index_of),
-        member("string_index_of_string_int", (_S, _S, _I), _I, _index_of),
-    ),
-    "lastIndexOf": (
-        member("string_last_index_of_string", (_S, _S), _I, _last_index_of),
-        member("string_last_index_of_string_int", (_S, _S, _I), _I, _last_index_of),
-    ),
     "lowerAscii": (member("string_lower_ascii", (_S,), _S, lower_ascii),),
     "replace": (
         member("string_replace_string_string", (_S, _S, _S), _S, _replace),
@@ -153,16 +169,20 @@ _FIRST: Final[dict[str, tuple[Overload, ...]]] = {
     ),
 }
 
-STRINGS_BEFORE_1_29: Final = Library(_FIRST)
+_SEARCHES: Final = _searches(_index_of, _last_index_of)
+_SEARCHES_BEFORE_0_28: Final = _searches(_index_of_before, _last_index_of_before)
+STRINGS_BEFORE_1_29: Final = Library({**_FIRST, **_SEARCHES_BEFORE_0_28})
 _SECOND: Final = {
     **_FIRST,
     "format": (member("string_format", (_S, t.list_of(t.DYN)), _S, format_text),),
     "strings.quote": (Overload("strings_quote", (_S,), _S, _quote),),
 }
-STRINGS: Final = Library(_SECOND)
+STRINGS_BEFORE_0_28: Final = Library({**_SECOND, **_SEARCHES_BEFORE_0_28})
+STRINGS: Final = Library({**_SECOND, **_SEARCHES})
 STRINGS_NEWEST: Final = Library(
     {
         **_SECOND,
+        **_SEARCHES,
         "format": (member("string_format", (_S, t.list_of(t.DYN)), _S, format_plainly),),
         "reverse": (member("string_reverse", (_S,), _S, _reverse),),
     }

@@ -55,21 +55,21 @@ def _patch(version: Semver) -> int:
 
 
 _V: Final = t.SEMVER
+_PARSE: Final = Overload("string_to_semver", (t.STRING,), _V, _semver)
+_IS: Final = Overload("is_semver_string", (t.STRING,), t.BOOL, _is_semver)
+_OF_VERSIONS: Final[dict[str, tuple[Overload, ...]]] = {
+    "isGreaterThan": (member("semver_is_greater_than", (_V, _V), t.BOOL, _is_greater),),
+    "isLessThan": (member("semver_is_less_than", (_V, _V), t.BOOL, _is_less),),
+    "compareTo": (member("semver_compare_to", (_V, _V), t.INT, Semver.compare),),
+    "major": (member("semver_major", (_V,), t.INT, _major),),
+    "minor": (member("semver_minor", (_V,), t.INT, _minor),),
+    "patch": (member("semver_patch", (_V,), t.INT, _patch),),
+}
+VERSIONS_BEFORE_1_33: Final = Library({"semver": (_PARSE,), "isSemver": (_IS,), **_OF_VERSIONS})
 VERSIONS: Final = Library(
     {
-        "semver": (
-            Overload("string_to_semver", (t.STRING,), _V, _semver),
-            Overload("string_bool_to_semver", (t.STRING, t.BOOL), _V, _semver),
-        ),
-        "isSemver": (
-            Overload("is_semver_string", (t.STRING,), t.BOOL, _is_semver),
-            Overload("is_semver_string_bool", (t.STRING, t.BOOL), t.BOOL, _is_semver),
-        ),
-        "isGreaterThan": (member("semver_is_greater_than", (_V, _V), t.BOOL, _is_greater),),
-        "isLessThan": (member("semver_is_less_than", (_V, _V), t.BOOL, _is_less),),
-        "compareTo": (member("semver_compare_to", (_V, _V), t.INT, Semver.compare),),
-        "major": (member("semver_major", (_V,), t.INT, _major),),
-        "minor": (member("semver_minor", (_V,), t.INT, _minor),),
-        "patch": (member("semver_patch", (_V,), t.INT, _patch),),
+        "semver": (_PARSE, Overload("string_bool_to_semver", (t.STRING, t.BOOL), _V, _semver)),
+        "isSemver": (_IS, Overload("is_semver_string_bool", (t.STRING, t.BOOL), t.BOOL, _is_semver)),
+        **_OF_VERSIONS,
     },
 )
