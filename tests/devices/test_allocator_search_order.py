@@ -93,7 +93,8 @@ def test_hopeless_searches_end_at_once() -> None:
     halves = ClaimSpec((Request("a", ExactRequest("d", count=16)), Request("b", ExactRequest("d", count=15))))
     assert not refused(halves, here).waiting
     together = "each request would fit alone, but not all together: 16 of class d, 15 of class d"
-    assert str(refused(halves, here)) == together
+    too_long = "the Kubernetes scheduler would search until its limit of 10 s on a node"
+    assert str(refused(halves, here)) == f"{together}; {too_long}"
 
 
 def test_an_unfinished_pool_is_not_used_and_said() -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from allotment.devices.allocation import (
     AllocationError,
+    Attempt,
     Ground,
     NamedClaim,
     PoolIndex,
@@ -32,6 +33,7 @@ from allotment.devices.taint_rules import tainted
 from allotment.devices.world import World
 
 _NOBODY: frozenset[DeviceId] = frozenset()
+_TIMES_OUT = "the Kubernetes scheduler would search until its limit of 10 s on a node"
 _POOL_WORDS = {PoolState.INCOMPLETE: "being updated", PoolState.INVALID: "invalid"}
 
 
@@ -46,18 +48,10 @@ def allocate(
     return Allocator(world, node, matches).allocate(claim, taken)
 
 
-def pools_of(world: World) -> PoolIndex:
-    """The index of a world's pools, with the taints that its rules put on."""
-    return PoolIndex(tainted(world.slices, world.taint_rules))
-
-
-def taken_in(world: World) -> Taken:
-    """What the claims of a world hold."""
-    taken = Taken()
-    for claim in world.claims:
-        for device in claim.devices:
-            taken.add_device(device)
-    return taken
+def pools_of(world: World, ground: Ground | None = None) -> PoolIndex:
+    """The index of a world's pools, with the taints that its rules put on; ``ground``: for what version."""
+    slices = tainted(world.slices, world.taint_rules)
+    return PoolIndex(slices) if ground is None else PoolIndex(slices, ground.features, ground.variant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +75,8 @@ class Allocator:
     ) -> None:
         """``pools`` and ``ground`` are the world's, for whoever asks for many nodes of it."""
         self._ground = Ground(world.classes, matches=matches) if ground is None else ground
-        self._site = (pools_of(world) if pools is None else pools).site(world.node_named(node))
+        index = pools_of(world, self._ground) if pools is None else pools
+        self._site = index.site(world.node_named(node))
         self._prepared: dict[ClaimSpec, _Prepared] = {}
 
     def allocate(self, claim: ClaimSpec, taken: Set[DeviceId] | Taken = _NOBODY) -> Allocation | NoFit:
@@ -91,23 +86,39 @@ class Allocator:
             return NoFit(error=fault)
         held = taken if isinstance(taken, Taken) else Taken(taken)
         try:
-            found = self.find(claim, held)
-            if found is not None:
-                return found
+            attempt = self.attempt(claim, held)
+            if attempt.error is not None:
+                raise attempt.error
+            if attempt.allocations is not None:
+                return attempt.allocations[0]
             waiting = self._is_unfinished or self.find(claim, Taken()) is not None
-            return self._refusal(claim, held, waiting=waiting)
+            return self._refusal(claim, held, attempt, waiting=waiting)
         except AllocationError as error:
             return NoFit(error=error.text)
 
     def find(self, claim: ClaimSpec, taken: Taken) -> Allocation | None:
         """The first complete solution, or None without the reasons; AllocationError when one is met."""
-        prepared = self._prepare(claim, taken)
-        if prepared.plain is not None:
-            return prepared.plain.find(taken)
-        attempt = search_for([prepared.ready], self._site, taken, self._ground, counting=False)
-        if attempt.error is not None and not attempt.error.only_this_node:
+        plain = self._prepare(claim, taken).plain
+        if plain is not None:
+            return plain.find(taken)
+        attempt = self.attempt(claim, taken)
+        if attempt.error is not None:
             raise attempt.error
         return None if attempt.allocations is None else attempt.allocations[0]
+
+    def attempt(self, claim: ClaimSpec, taken: Taken) -> Attempt:
+        """The search itself; an error that keeps other nodes from nothing is no solution here.
+
+        AllocationError where the claim can never be right.
+        """
+        prepared = self._prepare(claim, taken)
+        if prepared.plain is not None:
+            found = prepared.plain.find(taken)
+            return Attempt(None if found is None else (found,))
+        attempt = search_for([prepared.ready], self._site, taken, self._ground, counting=False)
+        if attempt.error is not None and attempt.error.only_this_node:
+            attempt.error = None
+        return attempt
 
     def fault_of(self, claim: ClaimSpec) -> str | None:
         """What is wrong with the claim on any node, before any device is looked at."""
@@ -140,7 +151,7 @@ class Allocator:
     def _is_unfinished(self) -> bool:
         return any(pool.state is PoolState.INCOMPLETE for pool in self._site.pools)
 
-    def _refusal(self, claim: ClaimSpec, taken: Taken, *, waiting: bool) -> NoFit:
+    def _refusal(self, claim: ClaimSpec, taken: Taken, attempt: Attempt, *, waiting: bool) -> NoFit:
         ready = self._prepare(claim, taken).ready
         trial = Trial([ready], self._site, self._ground, taken)
         funnels = [self._funnel(want, taken, trial) for wants in ready.requests for want in wants]
@@ -149,6 +160,8 @@ class Allocator:
             if pool.state in _POOL_WORDS:
                 why = f": {pool.why}" if pool.why else ""
                 notes.append(f"pool {pool} is {_POOL_WORDS[pool.state]}{why}")
+        if attempt.times_out:
+            notes.append(_TIMES_OUT)
         return NoFit(tuple(funnels), waiting=waiting, notes=tuple(notes))
 
     def _funnel(self, want: Want, taken: Taken, trial: Trial) -> Funnel:

@@ -16,7 +16,7 @@ from allotment.devices.allocation.taken import PoolKey, Taken, nanos
 class PoolCounters:
     """The counters of a pool as they are published. Made once for a pool."""
 
-    __slots__ = ("consumption", "declared")
+    __slots__ = ("consumption", "declared", "groups")
 
     def __init__(self, pool: SitePool) -> None:
         self.declared: dict[CounterKey, int] = {
@@ -26,10 +26,15 @@ class PoolCounters:
             for counter, amount in each.counters.items()
         }
         self.consumption: dict[str, list[Amounts]] = {}
+        self.groups: dict[str, list[tuple[str, frozenset[str]]]] = {}
         for published in (*pool.here, *pool.elsewhere):
             for device in published.devices:
                 if device.consumes_counters:
                     self.consumption.setdefault(device.name, []).append(consumption_of(device))
+                    self.groups.setdefault(device.name, []).extend(
+                        (each.counter_set, frozenset(each.compatibility_groups))
+                        for each in device.consumes_counters
+                    )
 
     def left(self, pool: PoolKey, taken: Taken, *, shares: bool) -> dict[CounterKey, int]:
         """What is left beside what allocated devices take; ``shares``: those that are shared count too."""

@@ -4,7 +4,9 @@ Upstream has three copies of one algorithm and takes the first that can do all t
 searches permutations in the order in which slices come, ``incubating`` sorts, searches combinations and knows
 shares of devices, ``experimental`` compares lists too. The names of the features are those of
 ``structured/internal/types.go`` of k8s.io/dynamic-resource-allocation; gates and their defaults are those of
-``pkg/features/kube_features.go`` of Kubernetes 1.34 to 1.37.
+``pkg/features/kube_features.go`` of Kubernetes 1.34 to 1.37. Attributes that a request derives (alpha in
+1.37) are not known here, and neither are the features that nodes declare: every node can leave out
+operations.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from allotment.devices.nodes import NodeSelector, NodeSelectorTerm, Requirement
 
 def result_of(given: Given, site: Site, features: Features, share_id: str | None) -> AllocatedDevice:
     """One device with what is recorded about it."""
-    device = site.devices[given.number]
+    device, published = site.devices[given.number], site.slices[given.number]
     binds = features.device_binding_and_status
     return AllocatedDevice(
         request=given.want.name,
@@ -34,7 +34,7 @@ def result_of(given: Given, site: Site, features: Features, share_id: str | None
         binding_failure_conditions=device.binding_failure_conditions if binds else (),
         share_id=share_id,
         consumed_capacity=given.demand.texts if given.demand is not None else {},
-        skip_node_operations=site.slices[given.number].skip_node_operations,
+        skip_node_operations=published.skip_node_operations if features.optional_node_operations else (),
     )
 
 

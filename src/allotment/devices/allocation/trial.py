@@ -16,6 +16,7 @@ from allotment.devices.allocation.amounts import Demand
 from allotment.devices.allocation.counters import Ledger
 from allotment.devices.allocation.features import Variant
 from allotment.devices.allocation.ground import Ground
+from allotment.devices.allocation.groups import Groups
 from allotment.devices.allocation.sites import PoolState, Site
 from allotment.devices.allocation.taken import Taken
 from allotment.devices.allocation.wants import ReadyClaim, Want
@@ -43,6 +44,7 @@ class Trial:
         lists = ground.features.list_type_attributes
         self._rules = [claim.rules(ground.behaviour, lists=lists) for claim in claims]
         self._features = ground.features
+        self._variant = ground.variant
         self._behaviour = ground.behaviour
         self._taken = taken
         self._gone = taken.devices
@@ -61,6 +63,7 @@ class Trial:
             by_name=ground.behaviour.counters_by_pool_name,
             shares=ground.variant is not Variant.STABLE,
         )
+        self._groups = Groups(taken, pools) if ground.features.compatibility_groups else None
         self.breaks_rule = False  # why the last device was refused: a constraint of its claim
         self.results: list[list[Given]] = [[] for _ in claims]
 
@@ -98,22 +101,45 @@ class Trial:
         admin = want.is_admin
         if not (admin and shared) and self.in_use(claim, number, admin=admin):
             return False
-        charged = False
-        if device.consumes_counters:
-            if not self._features.partitionable_devices:
-                return False
-            if not (shared and self._is_shared(number)):
-                if not self._ledger.take(self.site.pool_of[number].key, self._uses[number]):
-                    return False
-                charged = True
+        if not self._may_skip_operations(number):
+            return False
+        charges = self._charge(number, shared=shared)
+        if charges is None:
+            return False
         if number in want.tainted:
-            self._refuse(number, charged=charged)
+            self._refuse(number, charged=charges)
             return False
         if not self._follows_rules(claim, want, number):
             self.breaks_rule = True
-            self._refuse(number, charged=charged)
+            self._refuse(number, charged=charges)
             return False
-        return self._finish(Given(claim, want, number, charged, shared, None))
+        return self._finish(Given(claim, want, number, charges, shared, None))
+
+    def _may_skip_operations(self, number: int) -> bool:
+        """Whether a device can be used whose driver leaves out what a node does for others."""
+        return (
+            self._variant is not Variant.EXPERIMENTAL
+            or self._features.optional_node_operations
+            or not self.site.slices[number].skip_node_operations
+        )
+
+    def _charge(self, number: int, *, shared: bool) -> bool | None:
+        """Take the device's counters: whether there was anything to take; None where they are not enough."""
+        device = self.site.devices[number]
+        if not device.consumes_counters:
+            return False
+        if not self._features.partitionable_devices:
+            return None
+        if shared and self._is_shared(number):
+            return False
+        pool = self.site.pool_of[number]
+        if self._groups is not None and not self._groups.add(pool, device):
+            return None
+        if self._ledger.take(pool.key, self._uses[number]):
+            return True
+        if self._groups is not None:
+            self._groups.remove()
+        return None
 
     def give_back(self, claim: int) -> None:
         """Give back what the claim got last."""
@@ -140,6 +166,7 @@ class Trial:
             tuple(free),
             before,
             self._ledger.mark(),
+            None if self._groups is None else self._groups.mark(),
             tuple(sorted((number, *sorted(held.items())) for number, held in self._sharing.items())),
             tuple(rule.mark for rules in self._rules for rule in rules),
             tuple(len(results) for results in self.results),
@@ -186,6 +213,8 @@ class Trial:
             self._charge_back(number)
 
     def _charge_back(self, number: int) -> None:
+        if self._groups is not None:
+            self._groups.remove()
         self._ledger.give_back(self.site.pool_of[number].key, self._uses[number])
 
     def _is_shared(self, number: int) -> bool:

@@ -129,6 +129,10 @@ class _Making:
                 raise AllocationError(f"{where}: CEL expression empty (unsupported selector type?)")
         for wrong, words in (
             (
+                bool(exact.derived_attributes),
+                "cannot handle request with derived attributes, the feature is disabled",
+            ),
+            (
                 exact.admin_access is not None and not self._ground.features.admin_access,
                 "admin access is requested, but the feature is disabled",
             ),
