@@ -296,6 +296,27 @@ def test_a_broken_file_starts_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "results").exists()
 
 
+@pytest.mark.parametrize(
+    ("extra", "where"),
+    [
+        ("steps: [{step: command, settings: {run: []}}]\n", "pipelines/tally.yaml:2:"),
+        (
+            "steps: [{step: checksum}]\nprepare: {step: command, settings: {run: [fetch]}}\n",
+            "pipelines/tally.yaml:3:",
+        ),
+    ],
+)
+def test_what_a_check_calls_an_error_is_not_started(tmp_path: Path, extra: str, where: str) -> None:
+    repository = Repository(tmp_path, volumes=1, pages=1).write()
+    (tmp_path / "pipelines" / "tally.yaml").write_text(f"gpu: {{cpu: 1}}\n{extra}")
+    for command in (("check",), ("run", "c")):
+        ended = repository.allot(*command)
+        assert ended.returncode == 1
+        assert where in ended.stdout + ended.stderr
+        assert "error step-settings" in ended.stdout + ended.stderr
+    assert not (tmp_path / "results").exists()
+
+
 def test_a_bucket_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> None:
     repository = Repository(tmp_path, volumes=1, pages=1).write()
     (tmp_path / "results").write_text("not a folder")

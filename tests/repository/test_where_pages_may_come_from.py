@@ -9,6 +9,7 @@ import pytest
 from allotment.documents import read_text
 from allotment.platform.file import platform_of
 from allotment.platform.model import Platform, Sources
+from allotment.platform.networks import network_to_name
 from allotment.repository import load_repository
 from allotment.repository.model import PrefixSource
 
@@ -45,6 +46,18 @@ def found(root: Path, volumes: str, sources: Sources) -> list[str]:
         ),
         ("  - {id: a, manifest: 'http://a.se/m'}\n", Sources(hosts=("a.se",)), []),
         ("  - {id: a, manifest: 'http://a.se:81/m'}\n", Sources(hosts=("a.se",)), ["host-not-allowed@3:23"]),
+        (
+            "  - {id: a, manifest: 'http://127.0.0.1:8765/m'}\n",
+            Sources(hosts=("http://127.0.0.1:8765",)),
+            ["host-not-allowed@3:23"],
+        ),
+        (
+            "  - {id: a, manifest: 'http://127.0.0.1:8765/m'}\n",
+            Sources(hosts=("http://127.0.0.1:8765",), private=("127.0.0.0/8",)),
+            [],
+        ),
+        ("  - {id: a, manifest: 'https://8.8.8.8/m'}\n", Sources(hosts=("8.8.8.8",)), []),
+        ("  - a\n", Sources("https://10.0.0.1/{ref}", ("10.0.0.1",)), ["host-not-allowed@3:5"]),
         ("  - {id: a, folder: s3://scans/in/a}\n", Sources(buckets=(STORE,)), []),
         ("  - {id: a, folder: s3://scans/in/a/}\n", Sources(buckets=(STORE + "/",)), []),
         ("  - {id: a, folder: s3://scans/inner}\n", Sources(buckets=(STORE,)), ["bucket-not-allowed@3:21"]),
@@ -83,3 +96,19 @@ def test_the_platform_names_hosts_networks_and_folders_of_object_stores() -> Non
 def test_what_the_platform_cannot_mean_is_refused(text: str, rule: str) -> None:
     _, findings = platform_of(read_text(text, name="platform.yaml"))
     assert [one.rule for one in findings] == [rule]
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("127.0.0.1", "127.0.0.0/8"),
+        ("10.1.2.3", "10.0.0.0/8"),
+        ("172.20.0.1", "172.16.0.0/12"),
+        ("192.168.1.1", "192.168.0.0/16"),
+        ("169.254.169.254", "169.254.169.254/32"),
+        ("::1", "::1/128"),
+        ("fd12::1", "fc00::/7"),
+    ],
+)
+def test_the_network_that_would_allow_an_address_is_named(address: str, network: str) -> None:
+    assert network_to_name(address) == network

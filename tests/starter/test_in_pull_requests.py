@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -87,3 +88,12 @@ def test_the_hook_runs_for_files_of_ours_and_no_others() -> None:
         assert re.search(hook["files"], name), name
     for name in ("scans/a/pipelines.yaml", "README.md", "campaigns/deep/a.yaml", "my-platform.yaml"):
         assert not re.search(hook["files"], name), name
+
+
+def test_the_workflow_installs_from_where_there_is_something_to_install(clone: Path) -> None:
+    (install,) = (step["run"] for step in workflow(clone)["jobs"]["check"]["steps"] if "pip" in str(step))
+    assert shlex.split(install) == [
+        "pip",
+        "install",
+        "allotment @ git+https://github.com/allotment/allotment@main",
+    ]

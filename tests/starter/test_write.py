@@ -148,7 +148,7 @@ def test_init_names_what_the_ocr_step_needs(
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     assert invoke(["init", str(tmp_path / "new")]) == 0
-    assert "pip install 'allotment[ocr]'" in capsys.readouterr().out
+    assert "pip install 'allotment[ocr] @ git+https://" in capsys.readouterr().out
 
 
 def test_init_over_something_is_a_usage_error_in_words(

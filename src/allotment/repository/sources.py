@@ -11,6 +11,7 @@ from allotment.errors import Severity, did_you_mean
 from allotment.platform.bucket_folders import is_allowed
 from allotment.platform.hosts import Hosts, Origin, origin_of
 from allotment.platform.model import REF, Platform
+from allotment.platform.networks import Networks, network_to_name, read_address
 from allotment.repository.folders import ABSENT, ESCAPES, look_on_disk
 from allotment.repository.model import (
     FolderSource,
@@ -38,20 +39,23 @@ def reference_source(platform: Platform) -> Callable[[str], Source] | None:
 def look_at_hosts(
     volumes: Sequence[Volume], indexes: Sequence[int], platform: Platform, place: Place
 ) -> None:
-    """One finding for each host that the platform does not name, at the first volume that names it."""
+    """One finding for each host that may not be asked, at the first volume that names it."""
     if not platform.knows_hosts:
         return
-    hosts = Hosts(platform.sources.hosts)
+    hosts, networks = Hosts(platform.sources.hosts), Networks(platform.sources.private)
     first: dict[Origin, Place] = {}
     count: dict[Origin, int] = {}
     for index, volume in zip(indexes, volumes, strict=True):
         for origin in _origins(volume.source):
-            if hosts.admitted(origin) is None:
+            if hosts.admitted(origin) is None or _is_closed(origin, networks):
                 if origin not in first:
                     first[origin] = _source_place(volume.source, place / index, origin)
                 count[origin] = count.get(origin, 0) + 1
     for origin, at in first.items():
-        _tell_host(at, origin, hosts, count[origin])
+        if hosts.admitted(origin) is None:
+            _tell_host(at, origin, hosts, count[origin])
+        else:
+            at.found("host-not-allowed", *_closed(origin))
     _look_at_buckets(volumes, indexes, platform, place)
 
 
@@ -67,6 +71,22 @@ def look_at_template(platform: Platform, place: Place) -> None:
             f"the platform's template leads to `{shown(str(origin))}`, and its `sources.hosts` does not",
             "have the host named under `sources.hosts` of the platform's file",
         )
+    elif _is_closed(origin, Networks(platform.sources.private)):
+        place.found("host-not-allowed", *_closed(origin))
+
+
+def _is_closed(origin: Origin, networks: Networks) -> bool:
+    """Whether the host is an address of the network, and one that nothing may connect to."""
+    return read_address(origin.host) is not None and not networks.allows(origin.host)
+
+
+def _closed(origin: Origin) -> tuple[str, str]:
+    """What is wrong with such a host, and what to do."""
+    network = network_to_name(origin.host)
+    return (
+        f"`{origin.host}` is an address that is not open to everybody, so no page can come from it",
+        f"have its network named under `sources` of the platform's file: `private: [{network}]`",
+    )
 
 
 def _tell_host(at: Place, origin: Origin, hosts: Hosts, count: int) -> None:

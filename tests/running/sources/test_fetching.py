@@ -253,6 +253,16 @@ def test_a_name_that_leads_to_an_address_of_somebody_is_refused(
     assert f"the name archive.test leads to {leads_to[-1]}" in refused.value.message
 
 
+def test_an_address_that_is_closed_is_told_with_the_network_to_name(client_of: MakeClient) -> None:
+    world = World(resolve=lambda host, _port: [host])
+    client = client_of(world=world, hosts=("http://127.0.0.1",), private=())
+    with pytest.raises(WebRefusedError) as refused:
+        get(client, "http://127.0.0.1/p")
+    assert "127.0.0.1 is not open to everybody" in refused.value.message
+    assert "`private: [127.0.0.0/8]` under `sources`" in refused.value.message
+    assert "leads to" not in refused.value.message
+
+
 def test_the_connection_goes_to_the_address_that_was_looked_at(
     archive: Archive, client_of: MakeClient, clock: Time
 ) -> None:

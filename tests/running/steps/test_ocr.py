@@ -204,7 +204,7 @@ def test_settings_have_defaults() -> None:
 
 def test_missing_libraries_are_named_with_the_way_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rapidocr", None)
-    with pytest.raises(StepSettingsError, match=r"pip install 'allotment\[ocr\]'"):
+    with pytest.raises(StepSettingsError, match=r"pip install 'allotment\[ocr\] @ git\+https:"):
         create({}, StepContext())
 
 

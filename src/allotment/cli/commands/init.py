@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from allotment import install_command
+
 
 @click.command("init")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
@@ -26,7 +28,7 @@ def command(folder: Path) -> None:
     )
     click.echo("\nnext:")
     if importlib.util.find_spec("rapidocr") is None:
-        click.echo("  pip install 'allotment[ocr]'     # the step `ocr` needs it, and it is not installed")
+        click.echo(f"  {install_command('ocr')}   # what the step `ocr` needs")
     if folder.resolve() != Path.cwd():
         click.echo(f"  cd {shlex.quote(click.format_filename(folder))}")
     click.echo("  allot check")

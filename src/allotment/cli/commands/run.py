@@ -49,6 +49,7 @@ from allotment.running.engine.session import Ran, Session, run_works
 from allotment.running.engine.work import works_for
 from allotment.running.logs import log_to, wants_json
 from allotment.running.secrets import Secrets, read_secrets, secrets_folder
+from allotment.running.steps.checking import settings_findings
 
 MOST_FAILURES_SHOWN = 20
 HEADLINES = {
@@ -115,6 +116,7 @@ def command(
     works = works_for(found, opened.platform, opened.team, ours)
     programs = programs_for(found, opened.platform, opened.team, [each for each in names if each not in ours])
     files = _files(opened, names)
+    _refuse_settings(files)
     secrets = _secrets(files)
     chosen = _world(devices, describe, pretend=pretend)
     _refuse_what_never_fits(files, chosen, kinds)
@@ -161,6 +163,15 @@ def _files(opened: Opened, names: tuple[str, ...]) -> list[Pipeline | Fleet | Ga
     pipelines = sorted({found.campaigns[name].pipeline for name in names if name in found.campaigns})
     programs = [found.fleets.get(name) or found.gangs.get(name) for name in names]
     return [*(found.pipelines[each] for each in pipelines), *(each for each in programs if each is not None)]
+
+
+def _refuse_settings(files: list[Pipeline | Fleet | Gang]) -> None:
+    """Raise FindingsError for settings with which a step or a preparation cannot work."""
+    findings = [
+        finding for file in files if isinstance(file, Pipeline) for finding in settings_findings(file)
+    ]
+    if findings:
+        raise FindingsError(findings)
 
 
 def _secrets(files: list[Pipeline | Fleet | Gang]) -> Secrets:

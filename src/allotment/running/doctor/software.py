@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
+from allotment import install_command
 from allotment.repository.steps import GROUP, PREPARE_GROUP
 from allotment.running.doctor.answer import Answer, fine, note, problem
 from allotment.running.steps.loading import in_words
@@ -54,7 +55,7 @@ def ocr(
                 f", and {', '.join(f'`{name}`' for name in pipelines)} reads with it" if pipelines else ""
             )
             words = f"the step `ocr` cannot be used{needed}: {in_words(error)}"
-            yield say("ocr", words, "pip install 'allotment[ocr]'")
+            yield say("ocr", words, install_command("ocr"))
             return
     yield fine("ocr", f"the step `ocr` has its libraries: {', '.join(OCR_LIBRARIES)}")
 
@@ -75,4 +76,4 @@ def steps(points: Callable[[str], Iterable[EntryPoint]] | None = None) -> Iterat
             yield fine("steps", f"{what}: {', '.join(good)}")
         else:
             words = f"no package offers {what} here"
-            yield problem("steps", words, "install Allotment anew: pip install --force-reinstall allotment")
+            yield problem("steps", words, f"install Allotment anew: {install_command(anew=True)}")

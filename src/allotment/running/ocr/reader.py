@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from allotment import install_command
 from allotment.running.ocr.order import between
 from allotment.running.ocr.text import Line, Quad, Word, clean
 
@@ -131,7 +132,7 @@ def _libraries() -> tuple[Any, Any, Any]:
     except ImportError as error:
         raise ReaderMissingError(
             f"reading text needs libraries that are not installed ({error}); "
-            "install them with: pip install 'allotment[ocr]'"
+            f"install them with: {install_command('ocr')}"
         ) from error
     return cv2, numpy, rapidocr
 
@@ -142,7 +143,7 @@ def _only(folder: Path, pattern: str) -> str:
     if len(found) != 1:
         raise ReaderMissingError(
             f"{folder} has {len(found)} files {pattern} where one is needed; "
-            "install the library anew with: pip install --force-reinstall 'allotment[ocr]'"
+            f"install the library anew with: {install_command('ocr', anew=True)}"
         )
     return str(found[0])
 

@@ -10,6 +10,7 @@ import socket
 import threading
 from collections.abc import Callable, Sequence
 
+from allotment.platform.networks import network_to_name
 from allotment.running.sources.web.errors import FORBIDDEN, UnreachableError, WebRefusedError
 from allotment.running.sources.web.policy import Policy
 
@@ -46,10 +47,11 @@ class Names:
         found = self._looked_up(host, port)
         refused = [address for address in found if not self._policy.allows(address)]
         if refused:
+            leads = host if host in refused else f"the name {host} leads to {refused[0]}, which"
             raise WebRefusedError(
                 FORBIDDEN,
-                f"the name {host} leads to {refused[0]}, which is not open to everybody; such addresses are "
-                "allowed by the platform alone, under `sources.private`",
+                f"{leads} is not open to everybody; the platform can allow it all the same: "
+                f"`private: [{network_to_name(refused[0])}]` under `sources` of its file",
             )
         found = found[:MOST_ADDRESSES]
         with self._lock:
