@@ -15,7 +15,17 @@ from allotment.devices.classes import MIG_CLASS
 from allotment.devices.describe import parse_description
 from allotment.devices.found import slices_of
 from allotment.devices.known_classes import CLASSES
-from allotment.devices.slices import AttributeValue, Capacity, CounterConsumption, Device, DeviceId, Taint
+from allotment.devices.slices import (
+    AttributeValue,
+    Capacity,
+    CounterConsumption,
+    CounterSet,
+    Device,
+    DeviceId,
+    Pool,
+    ResourceSlice,
+    Taint,
+)
 from allotment.devices.world import World
 from allotment.needs import claim_for
 from allotment.needs.fit import Explanation, explain
@@ -233,11 +243,27 @@ def test_a_world_without_cards_says_so() -> None:
     assert looked(here, Need(cpu=1)).pods == 1
 
 
-def test_devices_that_are_cut_on_demand_are_left_undecided() -> None:
+@pytest.mark.parametrize(
+    ("memory", "pods", "said"),
+    [
+        ("160Gi", 2, "2 of 2 devices would do (2 x NVIDIA X): 2 pods at once"),
+        ("100Gi", 1, "2 of 2 devices would do (2 x NVIDIA X): 1 pod at once"),
+        ("40Gi", 0, "nothing here will ever do: 2 devices would do, but never enough of them at once"),
+    ],
+)
+def test_devices_that_are_cut_on_demand_are_given_while_their_counters_last(
+    memory: str, pods: int, said: str
+) -> None:
     consumes = [CounterConsumption("set", {"memory": "80Gi"})]
-    found = looked(machine(card("gpu-0", consumes=consumes)), needing(8))
-    assert found.undecided
-    assert sentence(found) == "whether it fits cannot be told: 1 device would do, but they are cut on demand"
+    of = Pool("here", resource_slice_count=2)
+    (devices,) = machine(card("gpu-0", consumes=consumes), card("gpu-1", consumes=consumes)).slices
+    counters = ResourceSlice(
+        "counters", DRIVER, of, "here", shared_counters=(CounterSet("set", {"memory": memory}),)
+    )
+    here = machine()
+    found = looked(replace(here, slices=(replace(devices, pool=of), counters)), needing(8))
+    assert found.pods == pods
+    assert sentence(found) == said
 
 
 def test_the_explanation_is_data_too() -> None:

@@ -42,7 +42,6 @@ class Kind(StrEnum):
     SELECT = "select"
     TAINT = "taint"
     POOL = "pool"
-    GIVEN = "given"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +61,6 @@ class Clause:
                 return self.tolerated is None or not _blocking(candidate.device, self.tolerated)
             case Kind.POOL:
                 return candidate.listed.state not in {State.INCOMPLETE, State.INVALID}
-            case Kind.GIVEN:
-                return not (candidate.device.consumes_counters or candidate.device.binding_conditions)
             case _:
                 return all(matches(each, candidate.driver, candidate.device) for each in self.selectors)
 
@@ -90,7 +87,6 @@ def _clauses(exact: ExactRequest, classes: Mapping[str, DeviceClass]) -> Iterato
             yield Clause(Kind.SELECT, f"pass `{selector}`", (selector,))
     yield Clause(Kind.TAINT, "have no taint that keeps pods off", tolerated=exact)
     yield Clause(Kind.POOL, "are in a pool that is whole")
-    yield Clause(Kind.GIVEN, "can be placed by this version, which gives none that are cut on demand")
 
 
 def _blocking(device: Device, exact: ExactRequest) -> bool:

@@ -56,7 +56,7 @@ class AlternativeFit:
     """One way to meet the claim. ``left`` devices would do together, ``free`` of them now.
 
     ``nearest`` is set where nothing would do, ``fault`` where a selector cannot be evaluated or the class is
-    not there. ``on_demand`` devices would do but share counters with others, which is not decided here.
+    not there.
     """
 
     name: str
@@ -67,7 +67,6 @@ class AlternativeFit:
     free: int
     nearest: Nearest | None = None
     fault: str | None = None
-    on_demand: int = 0
 
     @property
     def left(self) -> int:
@@ -89,11 +88,6 @@ class Explanation:
     def fits_now(self) -> bool:
         """Whether one pod can be placed now."""
         return self.pods > 0
-
-    @property
-    def undecided(self) -> bool:
-        """Whether nothing would do but devices that are cut on demand, of which nothing is known here."""
-        return not self.fits_ever and any(each.on_demand for each in self.alternatives)
 
     @property
     def fits_ever(self) -> bool:
@@ -146,13 +140,12 @@ class _Look:
         if exact.device_class not in self._classes:
             fault = f"there is no device class `{exact.device_class}`"
             return AlternativeFit(sub.name, words, exact.count, tuple(steps), (), 0, fault=fault)
-        clauses, left, on_demand = clauses_of(exact, self._classes), devices, 0
+        clauses, left = clauses_of(exact, self._classes), devices
         try:
             for clause in clauses:
                 remaining = [each for each in left if _holds(clause, each, self._matches)]
                 if left and (clause.kind in _ALWAYS_SAID or len(remaining) < len(left)):
                     steps.append(Step(clause.words, len(remaining)))
-                on_demand = len(left) - len(remaining)  # after the last clause, which is about those
                 left = remaining
         except SelectorError as error:
             return AlternativeFit(sub.name, words, exact.count, tuple(steps), (), 0, fault=str(error))
@@ -170,7 +163,6 @@ class _Look:
             alike=tuple(_alike(together, self._held)),
             free=sum(each.listed.id not in self._held for each in together),
             nearest=None if together else nearest_of(exact, clauses, devices, left, self._matches),
-            on_demand=on_demand,
         )
 
 

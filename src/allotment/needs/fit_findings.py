@@ -34,7 +34,7 @@ def fit_findings(
         if need is None:
             return []
     found = explain(claim_for(need, pipeline.resources, kinds), world)
-    if found.fits_ever or found.undecided:
+    if found.fits_ever:
         return []
     message, hint = never_words(found, where)
     key = ("gpu",) if pipeline.gpu is not None else ("resources",)

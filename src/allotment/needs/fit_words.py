@@ -18,9 +18,6 @@ def sentence(found: Explanation, where: str = "here") -> str:
     """The answer in one sentence; ``where`` is what to call the world."""
     if found.fits_ever:
         return _fits(found)
-    if found.undecided:
-        count = max(each.on_demand for each in found.alternatives)
-        return f"whether it fits cannot be told: {_devices(count)} would do, but they are cut on demand"
     reasons = list(dict.fromkeys(_why_not(each) for each in found.alternatives))
     if len(found.alternatives) == 1:
         return f"nothing {where} will ever do: {reasons[0]}"
@@ -30,7 +27,7 @@ def sentence(found: Explanation, where: str = "here") -> str:
 
 def headline(found: Explanation) -> str:
     """The sentence, short where each alternative says its own reasons below."""
-    several = len(found.alternatives) > 1 and not found.fits_ever and not found.undecided
+    several = len(found.alternatives) > 1 and not found.fits_ever
     return "nothing here will ever do" if several else sentence(found)
 
 
@@ -85,7 +82,6 @@ def to_data(found: Explanation) -> dict[str, Any]:
         "fits_ever": found.fits_ever,
         "pods_now": found.pods,
         "pods_ever": found.pods_ever,
-        "undecided": found.undecided,
         "sentence": sentence(found),
         "alternatives": [_alternative(each) for each in found.alternatives],
         "notes": list(found.notes),
@@ -121,6 +117,8 @@ def _would_do(each: AlternativeFit) -> str:
 def _why_not(each: AlternativeFit) -> str:
     if each.fault is not None:
         return each.fault
+    if each.left:
+        return f"{_devices(each.left)} would do, but never enough of them at once"
     if each.nearest is None:
         return f"there are no {'processors' if each.steps[0].words == 'processors' else 'cards'} at all"
     parts = [f"the nearest is {nearest_words(each.nearest)}", suggestion_words(each.nearest)]
@@ -147,7 +145,6 @@ def _alternative(each: AlternativeFit) -> dict[str, Any]:
             for alike in each.alike
         ],
         "free": each.free,
-        "on_demand": each.on_demand,
         "fault": each.fault,
         "nearest": None
         if nearest is None

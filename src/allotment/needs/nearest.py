@@ -163,7 +163,6 @@ _SHORT: Mapping[Kind, Callable[[Candidate, Clause], str]] = {
     Kind.CLASS: _class_words,
     Kind.TAINT: _taint_words,
     Kind.POOL: lambda each, _: each.listed.why,
-    Kind.GIVEN: lambda _, __: "it is cut on demand, and this version cannot tell whether it fits",
     Kind.SELECT: lambda _, clause: f"it does not {clause.words}",
 }
 
