@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from allotment.devices.claim_objects import ResourceClaim, ResourceClaimTemplate
@@ -159,11 +159,7 @@ nodes = st.builds(
     st.booleans(),
     metadata,
 )
-relaxed = settings(
-    max_examples=60,
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+relaxed = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
 def read_json(value: dict[str, Any]) -> Reading:
