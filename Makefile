@@ -36,4 +36,4 @@ clean:           ## forget the environment and the demo
 	rm -rf .venv demo
 
 .venv/ready-%: pyproject.toml constraints.txt scripts/setup
-	./scripts/setup $*
+	@./scripts/setup $*
