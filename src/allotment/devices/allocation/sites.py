@@ -9,7 +9,7 @@ pool name, slices by name, devices as listed; the stable variant leaves slices a
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,10 +17,11 @@ from functools import cached_property
 from operator import itemgetter
 
 from allotment.devices.allocation.behaviours import FIXED, Behaviour
+from allotment.devices.allocation.contradictions import double_name, missing_counter
 from allotment.devices.allocation.features import NEWEST, Features, Variant, variant_for
 from allotment.devices.allocation.taken import PoolKey, nanos
 from allotment.devices.nodes import Node, NodeSelector
-from allotment.devices.slices import CounterSet, Device, DeviceId, ResourceSlice, Taint
+from allotment.devices.slices import Device, DeviceId, ResourceSlice, Taint
 
 CounterKey = tuple[str, str]
 Amounts = Mapping[CounterKey, int]
@@ -236,7 +237,7 @@ class PoolIndex:
         if self._sorted:
             counters += tuple(each for each in others if partitions and each.shared_counters)
             others = [each for each in others if not (partitions and each.shared_counters)]
-        why = _double_name(here) or (partitions and _missing_counter(counters, (*here, *others))) or ""
+        why = double_name(here) or (partitions and missing_counter(counters, (*here, *others))) or ""
         if why:
             return SitePool(*key, PoolState.INVALID, why, here)
         return SitePool(*key, PoolState.READY, "", here, tuple(others), counters)
@@ -260,34 +261,6 @@ def _uses_groups(published: ResourceSlice) -> bool:
         for device in published.devices
         for consumption in device.consumes_counters
     )
-
-
-def _double_name(slices: Iterable[ResourceSlice]) -> str | None:
-    """In words, which device is there twice."""
-    names = Counter(device.name for published in slices for device in published.devices)
-    return next((f"duplicate device name {name}" for name, count in names.items() if count > 1), None)
-
-
-def _missing_counter(counters: Sequence[ResourceSlice], slices: Iterable[ResourceSlice]) -> str | None:
-    """In words, which counter set is there twice, or which counter is taken that is not declared."""
-    declared: dict[str, CounterSet] = {}
-    for each in (each for published in counters for each in published.shared_counters):
-        if each.name in declared:
-            return f"duplicate counter set name {each.name}"
-        declared[each.name] = each
-    consumptions = (
-        consumption
-        for published in slices
-        for device in published.devices
-        for consumption in device.consumes_counters
-    )
-    for consumption in consumptions:
-        if consumption.counter_set not in declared:
-            return f"counter set {consumption.counter_set} not found"
-        for counter in consumption.counters:
-            if counter not in declared[consumption.counter_set].counters:
-                return f"counter {counter} not found in counter set {consumption.counter_set}"
-    return None
 
 
 def _binds(pool: SitePool) -> bool:
