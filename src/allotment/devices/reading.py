@@ -194,6 +194,8 @@ class _Collector:
         if kind not in KINDS:
             return
         verdict = validate(kind, value, version=version, server=self.server)
+        if verdict == ((), ()):
+            return
         known = {each.position for each in place.check.findings[before:] if each.severity is Severity.ERROR}
         for problem in verdict.problems:
             where = _below(place, as_written(kind, problem.place, version))

@@ -33,19 +33,20 @@ _SEMVER: Final = re.compile(
 def of_attributes(device: Raw, loc: Loc, server: Server) -> Iterator[Problem]:
     """The attributes of a device, and how many there are together with its capacities."""
     attributes, capacity = raw.table(device, "attributes"), raw.table(device, "capacity")
+    special = {name: one for name, one in raw.entries(device, "attributes") if not _is_plain(one)}
     count = len(attributes) + len(capacity)
     if count > MOST_NAMES:
         words = f"{count}: the total number of attributes and capacities must not exceed {MOST_NAMES}"
         yield invalid(loc, words)
     if server.is_at_least(36):
-        values = sum(_values(attribute) for _, attribute in raw.entries(device, "attributes"))
+        values = len(attributes) + sum(_values(attribute) - 1 for attribute in special.values())
         if values > MOST_VALUES:
             words = f"{values}: the total number of attribute values must not exceed {MOST_VALUES}"
             yield invalid(loc, words)
-    for name, attribute in raw.entries(device, "attributes"):
+    for name in attributes:
         yield from of_key(name, (*loc, "attributes"), server)
-        if not _is_plain(attribute):
-            yield from _of_attribute(attribute, (*loc, "attributes", Key(name, LONGEST_KEY)), server)
+    for name, attribute in special.items():
+        yield from _of_attribute(attribute, (*loc, "attributes", Key(name, LONGEST_KEY)), server)
 
 
 def of_key(name: str, loc: Loc, server: Server) -> Iterator[Problem]:

@@ -59,7 +59,7 @@ def _of_constraint(constraint: Raw, loc: Loc, names: frozenset[str], server: Ser
 
 def _of_config(config: Raw, loc: Loc, names: frozenset[str], server: Server) -> Iterator[Problem]:
     yield from of_references(config, loc, names, server)
-    yield from of_config(config, loc)
+    yield from of_config(config, loc, server)
 
 
 def of_admin_access(spec: Raw, namespace_labels: Mapping[str, str]) -> Iterator[Problem]:

@@ -25,7 +25,13 @@ def of_class_spec(spec: Raw, loc: Loc, server: Server) -> Iterator[Problem]:
     """The spec of a class."""
     yield from of_selectors(spec, loc, server)
     configs = raw.tables(spec, "config")
-    yield from each(configs, (*loc, "config"), of_config, server=server, most=MOST_CONFIGS)
+    yield from each(
+        configs,
+        (*loc, "config"),
+        lambda config, where: of_config(config, where, server),
+        server=server,
+        most=MOST_CONFIGS,
+    )
     name = raw.said(spec, "extendedResourceName")
     if name is not None and not is_extended_resource(name):
         words = f"`{name}` must be a valid extended resource name"

@@ -13,11 +13,12 @@ from allotment.devices.validation import raw
 from allotment.devices.validation.names import of_driver
 from allotment.devices.validation.problems import Loc, Problem, invalid, required, too_long
 from allotment.devices.validation.raw import Raw
+from allotment.devices.validation.server import Server
 
 LONGEST_PARAMETERS: Final = 10 * 1024
 
 
-def of_config(config: Raw, loc: Loc) -> Iterator[Problem]:
+def of_config(config: Raw, loc: Loc, server: Server) -> Iterator[Problem]:
     """A configuration: only opaque ones exist so far."""
     opaque = raw.part(config, "opaque")
     if opaque is None:
@@ -25,7 +26,7 @@ def of_config(config: Raw, loc: Loc) -> Iterator[Problem]:
             (*loc, "opaque"), "say the driver and its parameters: opaque: {driver: …, parameters: …}"
         )
         return
-    yield from of_driver(raw.text(opaque, "driver"), (*loc, "opaque", "driver"))
+    yield from of_driver(raw.text(opaque, "driver"), (*loc, "opaque", "driver"), server)
     yield from of_object(opaque.get("parameters"), (*loc, "opaque", "parameters"), LONGEST_PARAMETERS)
 
 

@@ -53,11 +53,12 @@ def of_label_value(text: str, loc: Loc) -> Iterator[Problem]:
         yield invalid(loc, f"`{text}` {_LABEL_VALUE}")
 
 
-def of_driver(text: str, loc: Loc) -> Iterator[Problem]:
+def of_driver(text: str, loc: Loc, server: Server) -> Iterator[Problem]:
     """The name of a driver: a subdomain, of whatever case."""
     if not text:
         yield required(loc)
-        return
+        if server.is_at_least(35):
+            return
     if len(text.encode()) > LONGEST_DRIVER:
         yield too_long(loc, LONGEST_DRIVER)
     yield from of_subdomain(text.lower(), loc)
@@ -101,7 +102,7 @@ def of_qualified(text: str, loc: Loc, server: Server) -> Iterator[Problem]:
         return
     if len(parts) == 2:
         if parts[0]:
-            yield from of_driver(parts[0], loc)
+            yield from of_driver(parts[0], loc, server)
         else:
             yield Problem(loc, empty, f"`{text}`: the domain must not be empty")
     name = parts[-1]

@@ -30,7 +30,7 @@ _BOTH: Final = "only one of `sharedCounters` or `devices` is allowed"
 
 def of_slice_spec(spec: Raw, loc: Loc, server: Server) -> Iterator[Problem]:
     """The spec of a slice."""
-    yield from of_driver(raw.text(spec, "driver"), (*loc, "driver"))
+    yield from of_driver(raw.text(spec, "driver"), (*loc, "driver"), server)
     yield from _of_pool(raw.table(spec, "pool"), (*loc, "pool"))
     yield from of_slice_nodes(spec, loc)
     if _has_both(spec) and server.is_at_least(35):
@@ -60,8 +60,8 @@ def _has_both(spec: Raw) -> bool:
 
 
 def most_devices(devices: Sequence[Raw], server: Server) -> int:
-    """How many devices fit in a slice with such devices."""
-    if not server.is_at_least(35):
+    """How many devices fit in a slice with such devices; fewer where they have taints, counters or lists."""
+    if len(devices) <= MOST_DEVICES_WITH_EXTRAS or not server.is_at_least(35):
         return MOST_DEVICES
     extras = any(
         device.get("taints") or device.get("consumesCounters") or _has_lists(device, server)

@@ -107,15 +107,15 @@ def _of_allocation(allocation: Raw, loc: Loc, names: frozenset[str], server: Ser
 
 def _of_result(result: Raw, loc: Loc, names: frozenset[str], server: Server) -> Iterator[Problem]:
     yield from of_reference(raw.text(result, "request"), (*loc, "request"), names)
-    yield from _of_names(result, loc)
+    yield from _of_names(result, loc, server)
     yield from of_conditions(result, loc, server)
     if server.is_at_least(37):
         yield from of_tolerations(result, loc, server)
         yield from of_operations(result, loc, server)
 
 
-def _of_names(device: Raw, loc: Loc) -> Iterator[Problem]:
-    yield from of_driver(raw.text(device, "driver"), (*loc, "driver"))
+def _of_names(device: Raw, loc: Loc, server: Server) -> Iterator[Problem]:
+    yield from of_driver(raw.text(device, "driver"), (*loc, "driver"), server)
     yield from of_pool(raw.text(device, "pool"), (*loc, "pool"))
     yield from of_label(raw.text(device, "device"), (*loc, "device"))
     if (share := raw.said(device, "shareID")) is not None:
@@ -130,11 +130,11 @@ def _of_given_config(config: Raw, loc: Loc, names: frozenset[str], server: Serve
         words = f"`{source}` is not supported: supported values: {', '.join(_SOURCES)}"
         yield Problem((*loc, "source"), Reason.NOT_SUPPORTED, words)
     yield from of_references(config, loc, names, server)
-    yield from of_config(config, loc)
+    yield from of_config(config, loc, server)
 
 
 def _of_device(device: Raw, loc: Loc, allocated: set[tuple[str, ...]], server: Server) -> Iterator[Problem]:
-    yield from _of_names(device, loc)
+    yield from _of_names(device, loc, server)
     if _device_key(device) not in allocated:
         yield invalid(loc, "must be an allocated device in the claim")
     conditions = raw.tables(device, "conditions")

@@ -66,7 +66,9 @@ def _of_toleration(toleration: Raw, loc: Loc, server: Server) -> Iterator[Proble
 def of_rule(spec: Raw, loc: Loc, server: Server) -> Iterator[Problem]:
     """The spec of a DeviceTaintRule: what it selects, and the taint."""
     selector = raw.table(spec, "deviceSelector")
-    for key, look in (("driver", of_driver), ("pool", of_pool), ("device", of_label)):
+    if (driver := raw.said(selector, "driver")) is not None:
+        yield from of_driver(driver, (*loc, "deviceSelector", "driver"), server)
+    for key, look in (("pool", of_pool), ("device", of_label)):
         if (name := raw.said(selector, key)) is not None:
             yield from look(name, (*loc, "deviceSelector", key))
     yield from of_taint(raw.table(spec, "taint"), (*loc, "taint"), server)
