@@ -1,6 +1,6 @@
 """What makes a pool invalid: it contradicts itself, so that nothing of it may be given.
 
-In the words of ``buildPool`` of k8s.io/dynamic-resource-allocation, which keeps the first thing that it finds.
+In the words of ``buildPool`` of k8s.io/dynamic-resource-allocation, which keeps the first thing it finds.
 """
 
 from __future__ import annotations
