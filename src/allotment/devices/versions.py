@@ -89,11 +89,16 @@ def _claim_form(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _request_form(request: Any) -> Any:
+    """A request whose own fields are the exact request, when any of them says something."""
     if not isinstance(request, dict):
         return request
     own = {key: each for key, each in request.items() if key in _REQUEST_ITSELF}
-    exactly = {key: each for key, each in request.items() if key not in _REQUEST_ITSELF and each is not None}
-    return {**own, "exactly": exactly} if exactly or not request.get("firstAvailable") else own
+    exactly = {key: each for key, each in request.items() if key not in own and not _is_unset(each)}
+    return {**own, "exactly": exactly} if exactly else own
+
+
+def _is_unset(value: Any) -> bool:
+    return value is None or value == "" or (value == 0 and not isinstance(value, bool))
 
 
 _REQUEST_ITSELF: Final = frozenset({"name", "firstAvailable"})

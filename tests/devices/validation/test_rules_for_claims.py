@@ -224,12 +224,14 @@ def test_words_and_hints() -> None:
 def test_a_flat_request_of_the_older_version() -> None:
     flat = {"name": "a", "deviceClassName": "", "count": -1}
     both = {"name": "b", "deviceClassName": "x", "firstAvailable": ALTERNATIVES["firstAvailable"]}
-    claim = put(CLAIM, ("spec.devices.requests", [flat, both]))
+    nothing = {"name": "c", "deviceClassName": "", "count": 0}
+    claim = put(CLAIM, ("spec.devices.requests", [flat, both, nothing]))
     problems = validate("ResourceClaim", claim, version="v1beta1").problems
     assert sorted(each.path for each in problems) == [
         f"{AT}.count",
         f"{AT}.deviceClassName",
         "spec.devices.requests[1]",
+        "spec.devices.requests[2]",
     ]
 
 
