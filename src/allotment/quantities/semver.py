@@ -10,6 +10,8 @@ from __future__ import annotations
 from functools import total_ordering
 from typing import Final, Self
 
+from allotment.quantities.quoting import quoted
+
 _DIGITS: Final = frozenset("0123456789")
 _WORD: Final = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-")
 _LARGEST: Final = 2**64 - 1
@@ -92,13 +94,13 @@ class Semver:
 
 def _number(text: str, what: str) -> int:
     if not set(text) <= _DIGITS:
-        raise SemverError(f'Invalid character(s) found in {what} number "{text}"')
+        raise SemverError(f"Invalid character(s) found in {what} number {quoted(text)}")
     if len(text) > 1 and text[0] == "0":
-        raise SemverError(f'{what.capitalize()} number must not contain leading zeroes "{text}"')
+        raise SemverError(f"{what.capitalize()} number must not contain leading zeroes {quoted(text)}")
     if not text:
         raise SemverError('strconv.ParseUint: parsing "": invalid syntax')
     if int(text[:21]) > _LARGEST:
-        raise SemverError(f'strconv.ParseUint: parsing "{text}": value out of range')
+        raise SemverError(f"strconv.ParseUint: parsing {quoted(text)}: value out of range")
     return int(text)
 
 
@@ -107,12 +109,12 @@ def _prerelease(part: str) -> int | str:
         raise SemverError("Prerelease is empty")
     if set(part) <= _DIGITS:
         if len(part) > 1 and part[0] == "0":
-            raise SemverError(f'Numeric PreRelease version must not contain leading zeroes "{part}"')
+            raise SemverError(f"Numeric PreRelease version must not contain leading zeroes {quoted(part)}")
         if int(part[:21]) > _LARGEST:
-            raise SemverError(f'strconv.ParseUint: parsing "{part}": value out of range')
+            raise SemverError(f"strconv.ParseUint: parsing {quoted(part)}: value out of range")
         return int(part)
     if not set(part) <= _WORD:
-        raise SemverError(f'Invalid character(s) found in prerelease "{part}"')
+        raise SemverError(f"Invalid character(s) found in prerelease {quoted(part)}")
     return part
 
 
@@ -120,7 +122,7 @@ def _build(part: str) -> str:
     if not part:
         raise SemverError("Build meta data is empty")
     if not set(part) <= _WORD:
-        raise SemverError(f'Invalid character(s) found in build meta data "{part}"')
+        raise SemverError(f"Invalid character(s) found in build meta data {quoted(part)}")
     return part
 
 

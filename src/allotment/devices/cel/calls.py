@@ -10,12 +10,10 @@ from allotment.devices.cel import logic, paths
 from allotment.devices.cel import values as v
 from allotment.devices.cel.devices import DeviceView
 from allotment.devices.cel.dispatch import CONVERSIONS, Callee
-from allotment.devices.cel.folds import attempt
 from allotment.devices.cel.library.messages import MESSAGES, Message
 from allotment.devices.cel.library.operators import OPERATORS
 from allotment.devices.cel.naming import Names
 from allotment.devices.cel.numbers64 import UInt
-from allotment.devices.cel.panics import check_reckoning
 from allotment.devices.cel.paths import Compute, Slots
 from allotment.devices.cel.problems import EvaluationError, no_such_overload
 from allotment.devices.cel.regex import RegexError, compile_regex
@@ -25,8 +23,10 @@ from allotment.devices.cel.values import MISSING, Value
 _ORDERINGS: Final = {"_<_": operator.lt, "_<=_": operator.le, "_>_": operator.gt, "_>=_": operator.ge}
 _FOLDED_EARLY: Final = CONVERSIONS | {"quantity", "semver", "isQuantity", "isSemver"}
 _PATTERNS: Final = frozenset({"matches", "find", "findAll"})
+_ALSO: Final = (tuple, range, v.ComputedQuantity)
+"""Types of Python that stand for what another one stands for already."""
 _QUICK_TYPES: Final[Mapping[str, type]] = {
-    kind.name: python for python, kind in v.RUNTIME_TYPES.items() if python not in (tuple, v.ComputedQuantity)
+    kind.name: python for python, kind in v.RUNTIME_TYPES.items() if python not in _ALSO
 }
 
 
@@ -165,21 +165,6 @@ def matching(text: Compute, pattern: str) -> Compute:
         if type(value) is not str:
             raise no_such_overload()
         return matches(value)
-
-    return compute
-
-
-def reckoned_call(called: Callee, plans: tuple[Plan, ...]) -> Compute:
-    """A call that upstream breaks off where it cannot reckon its cost."""
-    parts = [plan.compute for plan in plans]
-
-    def compute(device: DeviceView, slots: Slots) -> Value:
-        values = [attempt(part, device, slots) for part in parts]
-        check_reckoning(called.overload, values)
-        for value in values:
-            if type(value) is EvaluationError:
-                raise value
-        return called.compute(*values)
 
     return compute
 

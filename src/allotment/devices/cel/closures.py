@@ -21,7 +21,6 @@ from allotment.devices.cel.calls import (
     made_message,
     plain_call,
     quick,
-    reckoned_call,
     selection,
 )
 from allotment.devices.cel.cel_types import CelType
@@ -59,6 +58,7 @@ class Closures:
         self.names = names
         self.strict = strict
         self.slots = 0
+        self.may_panic = False
         self.scopes: list[dict[str, Compute]] = []
 
     def plan(self, node: Expr) -> Plan:
@@ -147,8 +147,7 @@ class Closures:
         known = early(called, plans, hasty=not self.strict)
         if known is not None:
             return known
-        if may_panic(called.overload) and not self.strict:
-            return Plan(reckoned_call(called, plans))
+        self.may_panic = self.may_panic or may_panic(called.overload)
         return Plan(quick(called, plans, self.names) or plain_call(called.compute, plans))
 
     def logical(self, node: Call) -> Plan:

@@ -24,6 +24,8 @@ from allotment.devices.cel.library.lists import (
     KUBERNETES_LISTS,
     LIST_INCLUDES,
     LISTS,
+    RANGES,
+    RANGES_BEFORE_0_28,
 )
 from allotment.devices.cel.library.network import CIDRS, IPS
 from allotment.devices.cel.library.optionals import OPTIONAL_ELEMENTS, OPTIONALS
@@ -97,6 +99,8 @@ LIBRARIES: Final = (
     Introduced(TWO_VARIABLES, (1, 32)),
     Introduced(VERSIONS, (1, 33)),
     Introduced(LISTS, (1, 34)),
+    Introduced(RANGES_BEFORE_0_28, (1, 34), cel_go_until=(0, 28)),
+    Introduced(RANGES, (1, 34), cel_go_since=(0, 28)),
 )
 
 

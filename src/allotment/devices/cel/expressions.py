@@ -16,7 +16,7 @@ from allotment.devices.cel.checker import check
 from allotment.devices.cel.closures import Closures
 from allotment.devices.cel.declarations import Library
 from allotment.devices.cel.library.encoders import ENCODERS
-from allotment.devices.cel.library.lists import LISTS
+from allotment.devices.cel.library.lists import LISTS, RANGES
 from allotment.devices.cel.library.mathematics import MATHEMATICS
 from allotment.devices.cel.library.optionals import OPTIONAL_ELEMENTS, OPTIONALS
 from allotment.devices.cel.library.sets import SETS
@@ -37,6 +37,7 @@ EXTENSIONS: Final = (
     ENCODERS,
     SETS,
     LISTS,
+    RANGES,
     TWO_VARIABLES,
     BINDINGS,
     Library({}, BLOCKS),

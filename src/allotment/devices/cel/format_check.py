@@ -7,17 +7,13 @@ cel-go's ``ext/formatting.go``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import Final
 
 from allotment.devices.cel import cel_types as t
 from allotment.devices.cel.checked import Checked
 from allotment.devices.cel.library.formatting import CLAUSE, DURING, RULES, clause_problem
 from allotment.devices.cel.source import Issue
-from allotment.devices.cel.syntax import Call, Expr, ListExpr, literal_text
-
-_NOT_FINITE: Final = frozenset({"NaN", "Infinity", "-Infinity"})
+from allotment.devices.cel.syntax import Call, Expr, ListExpr, MapExpr, children, literal_text
 
 
 def format_issues(node: Call, checked: Checked) -> Iterator[Issue]:
@@ -35,23 +31,26 @@ def format_issues(node: Call, checked: Checked) -> Iterator[Issue]:
         if problem:
             yield Issue(node.offset, problem)
             return
-        element = elements[place]
-        wrong = _unfit(match, element, checked.type_of(element))
+        wrong = _unfit(match["letter"], elements[place], checked)
         if wrong is not None:
-            yield Issue(element.offset, f"{DURING}{RULES[match['letter']].message}, was given {wrong}")
+            given = t.unboxed(checked.type_of(wrong)).name
+            yield Issue(wrong.offset, f"{DURING}{RULES[match['letter']].message}, was given {given}")
             return
     if len(elements) > len(clauses):
         counts = f"(expected {len(clauses)}, got {len(elements)})"
         yield Issue(node.offset, f"too many arguments supplied to string.format {counts}")
 
 
-def _unfit(match: re.Match[str], element: Expr, found: t.CelType) -> str | None:
-    """The name of a type that a clause does not take."""
-    if match["letter"] in "fe" and literal_text(element) in _NOT_FINITE:
+def _unfit(letter: str, element: Expr, checked: Checked) -> Expr | None:
+    """The part of an argument that a clause does not take; texts may be numbers that are none."""
+    found = t.unboxed(checked.type_of(element))
+    if not (t.is_dyn(found) or found.kind in RULES[letter].kinds or (letter in "fe" and found == t.STRING)):
+        return element
+    if letter != "s":
         return None
-    found = t.unboxed(found)
-    kinds = RULES[match["letter"]].kinds
-    if t.is_dyn(found) or found.kind in kinds:
-        inner = found.parameters if match["letter"] == "s" and found.kind != "type" else ()
-        return next((wrong for part in inner if (wrong := _unfit(match, element, part))), None)
-    return found.name
+    return next((wrong for part in _parts(element) if (wrong := _unfit(letter, part, checked))), None)
+
+
+def _parts(element: Expr) -> tuple[Expr, ...]:
+    """What a list or a map holds that stands in the text."""
+    return children(element) if isinstance(element, ListExpr | MapExpr) else ()

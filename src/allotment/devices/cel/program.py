@@ -18,9 +18,7 @@ from allotment.devices.cel.costs.counted import Counted, Counting
 from allotment.devices.cel.costs.estimate import estimate_cost
 from allotment.devices.cel.devices import DeviceView
 from allotment.devices.cel.environment import Environment
-from allotment.devices.cel.panics import PanicError
 from allotment.devices.cel.parser import parse
-from allotment.devices.cel.problems import EvaluationError
 from allotment.devices.cel.results import as_bool
 from allotment.devices.cel.source import CompileError, Source
 from allotment.devices.cel.validators import validate
@@ -28,14 +26,23 @@ from allotment.devices.cel.validators import validate
 COST_LIMIT: Final = 1_000_000
 UNCOUNTED: Final = COST_LIMIT // 10
 """A program that is estimated to cost less runs without counting: estimates can be a little low, never
-tenfold.
+tenfold. One that the counting itself may break off is counted as well.
 """
 
 
 class Program:
     """A compiled selector."""
 
-    __slots__ = ("_compute", "_counting", "_slots", "checked", "environment", "expression", "max_cost")
+    __slots__ = (
+        "_compute",
+        "_counted",
+        "_counting",
+        "_slots",
+        "checked",
+        "environment",
+        "expression",
+        "max_cost",
+    )
 
     def __init__(
         self, expression: str, environment: Environment, checked: Checked, *, cost_limit: int = COST_LIMIT
@@ -47,7 +54,8 @@ class Program:
         self.checked = checked
         self._compute = closures.compute(checked.tree)
         self._slots = closures.slots
-        self.max_cost = estimate_cost(checked)
+        self.max_cost = estimate_cost(checked, names.cel_go)
+        self._counted = self.max_cost > UNCOUNTED or closures.may_panic
         self._counting = Counting(checked, names, cost_limit)
 
     @property
@@ -59,12 +67,9 @@ class Program:
         """Whether the device passes; EvaluationError with the text that Kubernetes gives where it cannot be
         told.
         """
-        if self.max_cost > UNCOUNTED:
+        if self._counted:
             return self.count(device).outcome()
-        try:
-            value = self._compute(device, [None] * self._slots)
-        except PanicError as panic:
-            raise EvaluationError(panic.message) from panic
+        value = self._compute(device, [None] * self._slots)
         return value if type(value) is bool else as_bool(value)
 
     def count(self, device: DeviceView) -> Counted:

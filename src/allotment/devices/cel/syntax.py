@@ -141,3 +141,22 @@ def is_binding(node: Comprehension) -> bool:
         and node.condition.value is False
         and node.accumulator != "__result__"
     )
+
+
+def children(node: Expr) -> tuple[Expr, ...]:  # noqa: PLR0911 - one line a kind of node
+    """The nodes directly below one."""
+    match node:
+        case Select():
+            return (node.operand,)
+        case Call():
+            return node.arguments if node.target is None else (node.target, *node.arguments)
+        case ListExpr():
+            return node.elements
+        case MapExpr():
+            return tuple(part for entry in node.entries for part in (entry.key, entry.value))
+        case StructExpr():
+            return tuple(entry.value for entry in node.fields)
+        case Comprehension():
+            return (node.range, node.initial, node.condition, node.step, node.result)
+        case _:
+            return ()

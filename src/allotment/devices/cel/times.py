@@ -7,13 +7,14 @@ fact). Texts are RFC 3339 and Go's durations (``1h30m``, ``-1.5s``).
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, datetime, timedelta
 from functools import total_ordering
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 from zoneinfo import ZoneInfo
 
 from allotment.devices.cel.numbers64 import INT_MAX, INT_MIN
 from allotment.devices.cel.problems import EvaluationError
+from allotment.quantities.quoting import quoted
 
 SECOND: Final = 10**9
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -32,7 +33,18 @@ _PART: Final = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h)")
 _RFC3339: Final = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))", re.ASCII
 )
-_OFFSET: Final = re.compile(r"([+-]?)(\d\d):(\d\d)", re.ASCII)
+_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,6}", re.ASCII)
+_YEARS: Final = 400
+_YEARS_LAST: Final = 146_097 * 86_400
+"""The calendar repeats itself, days of the week included, after so many years, and they last so long."""
+_EDGE: Final = 86_400 * 366
+
+
+class Clock(NamedTuple):
+    """What clocks show, and by how many years the calendar has been set back."""
+
+    moment: datetime
+    years: int
 
 
 @total_ordering
@@ -54,10 +66,10 @@ class Duration:
             return cls(0)
         parts = _PART.findall(body)
         if not body or "".join(number + unit for number, unit in parts) != body:
-            raise EvaluationError(f'time: invalid duration "{text}"')
+            raise EvaluationError(f"time: invalid duration {quoted(text)}")
         total = sum(_nanos(number, _UNITS[unit]) for number, unit in parts)
         if total > INT_MAX:
-            raise EvaluationError(f'time: invalid duration "{text}"')
+            raise EvaluationError(f"time: invalid duration {quoted(text)}")
         return cls(-total if text.startswith("-") else total)
 
     def __eq__(self, other: object) -> bool:
@@ -102,13 +114,12 @@ class Timestamp:
             seconds -= int(sign + "1") * (int(hours) * 3600 + int(minutes) * 60)
         return cls(seconds * SECOND + int((fraction or "0")[:9].ljust(9, "0")))
 
-    def at(self, zone: str) -> datetime:
+    def at(self, zone: str) -> Clock:
         """The moment on the clocks of a zone, its microseconds left out."""
-        moment = _EPOCH + timedelta(seconds=self.nanos // SECOND)
-        try:
-            return moment.astimezone(_zone(zone))
-        except OverflowError as error:
-            raise EvaluationError("timestamp overflow") from error
+        seconds = self.nanos // SECOND
+        years = 0 if seconds - _FIRST >= _EDGE and _LAST - seconds >= _EDGE else _shift(seconds)
+        moment = _EPOCH + timedelta(seconds=seconds - years * _YEARS_LAST)
+        return Clock(_on_clocks(moment, zone), years * _YEARS)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Timestamp) and self.nanos == other.nanos
@@ -136,14 +147,28 @@ def _nanos(number: str, unit: int) -> int:
     return int(whole[:25] or "0") * unit + (int(digits) * unit // 10 ** len(digits) if digits else 0)
 
 
-def _zone(name: str) -> tzinfo:
-    """A zone by its name or its offset."""
-    if name in ("", "UTC"):
-        return UTC
-    if match := _OFFSET.fullmatch(name):
-        sign = -1 if match[1] == "-" else 1
-        return timezone(sign * timedelta(hours=int(match[2]), minutes=int(match[3])))
+def _shift(seconds: int) -> int:
+    """By how many cycles of the calendar a moment at its ends must be moved to stand between them."""
+    return 1 if seconds > 0 else -1
+
+
+def _on_clocks(moment: datetime, zone: str) -> datetime:
+    """A moment on the clocks of a zone: by its name, or by hours and minutes from UTC, any number of them."""
+    hours, colon, minutes = zone.partition(":")
+    if colon:
+        east = _number(hours) * 60 + (-1 if zone[0] == "-" else 1) * _number(minutes)
+        return moment + timedelta(minutes=east)
+    if zone in ("", "UTC", "Local"):
+        return moment
+    if ".." in zone or zone[0] in "/\\":
+        raise EvaluationError("time: invalid location name")
     try:
-        return ZoneInfo(name)
+        return moment.astimezone(ZoneInfo(zone))
     except (KeyError, ValueError, OSError) as error:
-        raise EvaluationError(f"unknown time zone {name}") from error
+        raise EvaluationError(f"unknown time zone {zone}") from error
+
+
+def _number(text: str) -> int:
+    if not _NUMBER.fullmatch(text):
+        raise EvaluationError(f"strconv.Atoi: parsing {quoted(text)}: invalid syntax")
+    return int(text)

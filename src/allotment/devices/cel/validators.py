@@ -16,16 +16,7 @@ from allotment.devices.cel.format_check import format_issues
 from allotment.devices.cel.problems import EvaluationError
 from allotment.devices.cel.regex import RegexError, compile_regex
 from allotment.devices.cel.source import Issue
-from allotment.devices.cel.syntax import (
-    Call,
-    Comprehension,
-    Expr,
-    ListExpr,
-    Literal,
-    MapExpr,
-    Select,
-    StructExpr,
-)
+from allotment.devices.cel.syntax import Call, Expr, ListExpr, Literal, MapExpr, children
 from allotment.devices.cel.times import Duration, Timestamp
 
 _CONSTANTS: Final[dict[str, Callable[[str], object]]] = {
@@ -102,22 +93,3 @@ def _walk(node: Expr, *, exempt: bool) -> Iterator[tuple[Expr, bool]]:
     within = exempt or (isinstance(node, Call) and node.function in _MIXED_ALLOWED)
     for child in children(node):
         yield from _walk(child, exempt=within)
-
-
-def children(node: Expr) -> tuple[Expr, ...]:  # noqa: PLR0911 - one line a kind of node
-    """The nodes directly below one."""
-    match node:
-        case Select():
-            return (node.operand,)
-        case Call():
-            return node.arguments if node.target is None else (node.target, *node.arguments)
-        case ListExpr():
-            return node.elements
-        case MapExpr():
-            return tuple(part for entry in node.entries for part in (entry.key, entry.value))
-        case StructExpr():
-            return tuple(entry.value for entry in node.fields)
-        case Comprehension():
-            return (node.range, node.initial, node.condition, node.step, node.result)
-        case _:
-            return ()

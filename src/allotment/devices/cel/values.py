@@ -83,6 +83,7 @@ RUNTIME_TYPES: Final[Mapping[type, t.CelType]] = {
     int: t.INT,
     list: t.list_of(t.DYN),
     tuple: t.list_of(t.DYN),
+    range: t.list_of(t.DYN),
     dict: t.map_of(t.DYN, t.DYN),
     type(None): t.NULL,
     OptionalValue: t.optional_of(t.DYN),
@@ -115,7 +116,7 @@ _NUMBERS: Final = frozenset({int, UInt, float})
 ORDERED: Final = frozenset({int, UInt, float, str, bytes, bool, Timestamp, Duration})
 """The types whose values have an order."""
 _STRICT: Final = (Semver, Quantity)
-_LISTS: Final = frozenset({list, tuple})
+_LISTS: Final = frozenset({list, tuple, range})
 _MAPS: Final[set[type]] = {dict}
 
 

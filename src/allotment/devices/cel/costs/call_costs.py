@@ -241,18 +241,20 @@ _STANDARD: Final[Mapping[str, Rule]] = {
     "not_equals": compared,
     "add_string": _added,
     "add_bytes": _added,
-    "matches_string": _matched,
+    **dict.fromkeys(("matches", "matches_string"), _matched),
     "contains_string": _contained,
 }
 
 
 _READ_ALONG: Final = (0, 28)
-"""Since then the beginning or the end of a text costs by the part that is looked for, as was estimated."""
+"""Since then the beginning or the end of a text costs by the part that is looked for, as was estimated, and
+``matches(text, pattern)`` as much as ``text.matches(pattern)``.
+"""
 
 
 def renamed(overload: str, cel_go: tuple[int, int]) -> str:
     """The form that a form is reckoned as: some versions of cel-go reckon otherwise."""
-    before = {"starts_with_string", "ends_with_string", "list_flatten_int"}
+    before = {"starts_with_string", "ends_with_string", "list_flatten_int", "matches"}
     return f"{overload}_before" if overload in before and cel_go < _READ_ALONG else overload
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from allotment.devices.cel.checked import Checked
+from allotment.devices.cel.costs.call_costs import renamed
 from allotment.devices.cel.costs.call_estimates import BY_OVERLOAD, KUBERNETES, Argument
 from allotment.devices.cel.costs.forms import FORMS, Called
 from allotment.devices.cel.costs.ranges import (
@@ -26,6 +27,7 @@ from allotment.devices.cel.costs.ranges import (
     exactly,
 )
 from allotment.devices.cel.costs.sizes import Entries, declared_size, literal_size, scalar_size
+from allotment.devices.cel.naming import NEWEST_CEL_GO
 from allotment.devices.cel.syntax import (
     ACCUMULATOR,
     Call,
@@ -54,15 +56,16 @@ class _Local:
         self.entries = entries
 
 
-def estimate_cost(checked: Checked) -> int:
+def estimate_cost(checked: Checked, cel_go: tuple[int, int] = NEWEST_CEL_GO) -> int:
     """The most that an expression can cost."""
-    return _Estimator(checked).cost(checked.tree).high
+    return _Estimator(checked, cel_go).cost(checked.tree).high
 
 
 class _Estimator:
     """Walks a checked tree; sizes and paths are noted under the numbers of nodes."""
 
-    def __init__(self, checked: Checked) -> None:
+    def __init__(self, checked: Checked, cel_go: tuple[int, int]) -> None:
+        self.cel_go = cel_go
         self.checked = checked
         self.paths: dict[int, Path] = {}
         self.sizes: dict[int, Range] = {}
@@ -186,7 +189,7 @@ class _Estimator:
         own = _OWN_FORMS.get(overload)
         if own is not None:
             return own(self, called)
-        plain = FORMS.get(overload)
+        plain = FORMS.get(renamed(overload, self.cel_go))
         return called.at(ONE) if plain is None else plain(called)
 
     def made_list(self, node: ListExpr) -> Range:

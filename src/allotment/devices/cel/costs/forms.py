@@ -80,6 +80,11 @@ def _matched(called: Called) -> Estimate:
     return called.at(reading.times(called.first.scaled(REGEX_FACTOR)))
 
 
+def _matched_globally(called: Called) -> Estimate:
+    reading = called.first.plus(ONE).scaled(STRING_FACTOR)
+    return called.at(reading.times(called.arguments[1].likely.scaled(REGEX_FACTOR)))
+
+
 def _contained(called: Called) -> Estimate:
     reading = called.subject.scaled(STRING_FACTOR)
     return called.at(reading.times(called.first.scaled(STRING_FACTOR)))
@@ -99,12 +104,15 @@ _COMPARED: Final = frozenset(
 FORMS: Final[Mapping[str, Callable[[Called], Estimate]]] = {
     **dict.fromkeys(_COMPARED, _compared),
     "string_format": _read_target,
-    "starts_with_string": _read_first,
-    "ends_with_string": _read_first,
+    **dict.fromkeys(
+        ("starts_with_string", "starts_with_string_before", "ends_with_string", "ends_with_string_before"),
+        _read_first,
+    ),
     "string_to_bytes": _to_bytes,
     "bytes_to_string": _to_text,
     "strings_quote": _quoted,
     "in_list": _in_list,
     "matches_string": _matched,
+    "matches": _matched_globally,
     "contains_string": _contained,
 }

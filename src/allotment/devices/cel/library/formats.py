@@ -14,7 +14,7 @@ from typing import Final
 
 from allotment.devices.cel import cel_types as t
 from allotment.devices.cel.declarations import Library, Overload, member
-from allotment.devices.cel.library.urls import parse_url
+from allotment.devices.cel.library.url_parsing import UrlError, parse_url
 from allotment.devices.cel.problems import EvaluationError
 from allotment.devices.cel.times import Timestamp
 from allotment.devices.cel.values import NOTHING, Opaque, OptionalValue
@@ -109,8 +109,8 @@ def _qualified_name(text: str) -> list[str]:
 def _uri(text: str) -> list[str]:
     try:
         parse_url(text)
-    except EvaluationError as error:
-        return [error.message.partition(": ")[2]]
+    except UrlError as error:
+        return [str(error)]
     return []
 
 

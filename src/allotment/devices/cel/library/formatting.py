@@ -13,6 +13,7 @@ from allotment.devices.cel.library.conversions import go_float
 from allotment.devices.cel.numbers64 import UInt
 from allotment.devices.cel.problems import EvaluationError
 from allotment.devices.cel.times import Duration, Timestamp
+from allotment.quantities.quoting import quoted
 
 CLAUSE: Final = re.compile(r"%(?:(?P<percent>%)|(?:\.(?P<precision>[0-9]*))?(?P<letter>[\s\S])?)")
 _PRECISION: Final = 6
@@ -127,28 +128,31 @@ def text_of(value: v.Value) -> str:
     if type(value) is float:
         return go_float(value)
     if type(value) is bytes:
-        return value.decode(errors="replace")
+        return _decoded(value)
     return v.show(value)
+
+
+def _decoded(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError as error:
+        reason = "invalid UTF-8 in bytes, cannot convert to string"
+        raise EvaluationError(f'{DURING}could not convert argument "{reason}" to string') from error
 
 
 def _inner(value: v.Value) -> str:
     """A value within a list or a map: texts in quotes, numbers with six places."""
     if type(value) is str:
-        return _quoted(value)
+        return quoted(value)
     if type(value) is bytes:
-        return f"b{_quoted(value.decode(errors='replace'))}"
+        return f"b{quoted(value.decode(errors='replace'))}"
     if type(value) is float:
-        return f"{value:.6f}" if math.isfinite(value) else _quoted(go_float(value))
+        return f"{value:.6f}" if math.isfinite(value) else quoted(go_float(value))
     if type(value) is Timestamp:
         return f'timestamp("{value}")'
     if type(value) is Duration:
         return f'duration("{value}")'
     return text_of(value)
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
 
 
 def _string(value: v.Value, _precision: int) -> str:

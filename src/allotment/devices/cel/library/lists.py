@@ -147,9 +147,16 @@ def _sort(values: v.Value) -> list[v.Value]:
     return _sort_by_keys(values, values)
 
 
+def _range_before(count: int) -> range:
+    """As many numbers as there may be: they are not made before they are asked for."""
+    return range(count)
+
+
 def _range(count: int) -> list[int]:
+    if count < 0:
+        raise EvaluationError(f"lists.range: size must be non-negative, got {count}")
     if count > LONGEST_RANGE:
-        raise EvaluationError("operation cancelled: actual cost limit exceeded")
+        raise EvaluationError(f"lists.range: size {count} exceeds maximum allowed ({LONGEST_RANGE})")
     return list(range(count))
 
 
@@ -192,6 +199,12 @@ LIST_INCLUDES: Final = Library(
 DEVICE_INCLUDES: Final = Library(
     {"includes": (member("dra_includes_dyn_dyn", (t.DYN, t.DYN), t.BOOL, _includes_few),)}
 )
+RANGES: Final = Library(
+    {"lists.range": (Overload("lists_range", (t.INT,), t.list_of(t.INT), _range),)},
+)
+RANGES_BEFORE_0_28: Final = Library(
+    {"lists.range": (Overload("lists_range", (t.INT,), t.list_of(t.INT), _range_before),)},
+)
 LISTS: Final = Library(
     {
         "slice": (member("list_slice", (_LIST, t.INT, t.INT), _LIST, _slice),),
@@ -207,7 +220,6 @@ LISTS: Final = Library(
             member(f"list_{kind.name}_sortByAssociatedKeys", (_LIST, t.list_of(kind)), _LIST, _sort_by_keys)
             for kind in _COMPARABLE.values()
         ),
-        "lists.range": (Overload("lists_range", (t.INT,), t.list_of(t.INT), _range),),
         "reverse": (member("list_reverse", (_LIST,), _LIST, _reverse),),
         "distinct": (member("list_distinct", (_LIST,), _LIST, _distinct),),
     },

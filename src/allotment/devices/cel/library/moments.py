@@ -29,14 +29,16 @@ _SPANS: Final = {
 }
 
 
-def _field(read: Callable[[datetime], int]) -> Callable[..., int]:
+def _field(read: Callable[[datetime], int], *, with_year: bool) -> Callable[..., int]:
     def compute(moment: Timestamp, zone: str = "UTC") -> int:
-        return read(moment.at(zone))
+        clock = moment.at(zone)
+        return read(clock.moment) + (clock.years if with_year else 0)
 
     return compute
 
 
-def _milliseconds(moment: Timestamp, _zone: str = "UTC") -> int:
+def _milliseconds(moment: Timestamp, zone: str = "UTC") -> int:
+    moment.at(zone)
     return moment.nanos % SECOND // 10**6
 
 
@@ -56,7 +58,8 @@ def _asked(name: str, compute: Callable[..., int]) -> tuple[Overload, ...]:
 
 
 MOMENTS: Final[dict[str, tuple[Overload, ...]]] = {
-    function: _asked(name, _field(read)) for function, (name, read) in _FIELDS.items()
+    function: _asked(name, _field(read, with_year=name == "year"))
+    for function, (name, read) in _FIELDS.items()
 }
 for _function, (_name, _unit) in _SPANS.items():
     MOMENTS[_function] += (member(f"duration_to_{_name}", (t.DURATION,), t.INT, _span(_unit)),)

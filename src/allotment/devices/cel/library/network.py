@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
 from typing import Final
 
 from allotment.devices.cel import cel_types as t
 from allotment.devices.cel.declarations import Library, Overload, member
-from allotment.devices.cel.problems import EvaluationError
+from allotment.devices.cel.library.addresses import (
+    Address,
+    AddressError,
+    parse_address,
+    parse_prefix,
+)
+from allotment.devices.cel.problems import EvaluationError, no_such_overload
 from allotment.devices.cel.values import Opaque
+from allotment.quantities.quoting import quoted
 
-Address = IPv4Address | IPv6Address
 _IP: Final = t.opaque("net.IP")
 _CIDR: Final = t.opaque("net.CIDR")
-_PREFIX: Final = re.compile(r"(.*)/(0|[1-9][0-9]{0,2})", re.ASCII)
 _PARSING: Final = "network address parse error during conversion from string"
 
 
@@ -42,42 +46,24 @@ class Subnet:
 
 def _parse_address(text: str) -> Address:
     try:
-        address = ip_address(text)
-    except ValueError as error:
-        raise EvaluationError(
-            f'IP Address "{text}" parse error during conversion from string: '
-            f'ParseAddr("{text}"): unable to parse IP'
-        ) from error
-    if isinstance(address, IPv6Address):
-        if address.scope_id is not None:
-            raise EvaluationError(f'IP address "{text}" with zone value is not allowed')
-        if address.ipv4_mapped is not None:
-            raise EvaluationError(f'IPv4-mapped IPv6 address "{text}" is not allowed')
+        address, zone = parse_address(text)
+    except AddressError as error:
+        message = f"IP Address {quoted(text)} parse error during conversion from string: {error}"
+        raise EvaluationError(message) from error
+    if zone:
+        raise EvaluationError(f"IP address {quoted(text)} with zone value is not allowed")
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+        raise EvaluationError(f"IPv4-mapped IPv6 address {quoted(text)} is not allowed")
     return address
 
 
 def _parse_subnet(text: str) -> Subnet:
-    match = _PREFIX.fullmatch(text)
-    if match is None:
-        raise EvaluationError(f"{_PARSING}: {_PARSING}: netip.ParsePrefix(\"{text}\"): no '/'")
     try:
-        address = ip_address(match[1])
-    except ValueError as error:
-        raise EvaluationError(
-            f'{_PARSING}: {_PARSING}: netip.ParsePrefix("{text}"): '
-            f'ParseAddr("{match[1]}"): unable to parse IP'
-        ) from error
-    if isinstance(address, IPv6Address) and address.scope_id is not None:
-        raise EvaluationError(
-            f'{_PARSING}: {_PARSING}: netip.ParsePrefix("{text}"): IPv6 zones cannot be present in a prefix'
-        )
+        address, bits = parse_prefix(text)
+    except AddressError as error:
+        raise EvaluationError(f"{_PARSING}: {_PARSING}: {error}") from error
     if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
-        raise EvaluationError(f'{_PARSING}: IPv4-mapped IPv6 address "{text}" is not allowed')
-    bits = int(match[2])
-    if bits > address.max_prefixlen:
-        raise EvaluationError(
-            f'{_PARSING}: {_PARSING}: netip.ParsePrefix("{text}"): prefix length out of range'
-        )
+        raise EvaluationError(f"{_PARSING}: IPv4-mapped IPv6 address {quoted(text)} is not allowed")
     return Subnet(address, bits)
 
 
@@ -128,7 +114,11 @@ def _contains_ip(subnet: Opaque, address: Opaque) -> bool:
 
 
 def _contains_ip_text(subnet: Opaque, text: str) -> bool:
-    return _contains_ip(subnet, _ip(text))
+    try:
+        address = _ip(text)
+    except EvaluationError as error:
+        raise no_such_overload() from error
+    return _contains_ip(subnet, address)
 
 
 def _contains_cidr(subnet: Opaque, other: Opaque) -> bool:

@@ -9,6 +9,7 @@ from typing import Final
 
 from allotment.devices.cel import cel_types as t
 from allotment.devices.cel.declarations import Library, Overload, member
+from allotment.devices.cel.numbers64 import INT_MIN
 from allotment.devices.cel.problems import EvaluationError
 from allotment.devices.cel.values import ComputedQuantity
 from allotment.quantities.kubernetes import Quantity
@@ -72,6 +73,10 @@ def _add_integer(amount: Quantity, number: int) -> Quantity:
 
 
 def _sub_integer(amount: Quantity, number: int) -> Quantity:
+    """The difference; the least number has no counterpart in 64 bits, and upstream adds it where it fits."""
+    whole = amount.as_integer()
+    if number == INT_MIN and whole is not None and whole >= 0:
+        return _computed(amount.add(Quantity.of_integer(number)))
     return _computed(amount.sub(Quantity.of_integer(number)))
 
 
