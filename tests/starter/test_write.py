@@ -156,7 +156,12 @@ def test_init_over_something_is_a_usage_error_in_words(
 ) -> None:
     (tmp_path / "mine").write_text("")
     assert invoke(["init", str(tmp_path)]) == 2
-    assert "nothing is ever overwritten" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "nothing is ever overwritten" in said
+    assert f"allot init {tmp_path}/my-archive\n" in said
+    (tmp_path / "my-archive").mkdir()
+    assert invoke(["init", str(tmp_path)]) == 2
+    assert f"allot init {tmp_path}/my-archive-2\n" in capsys.readouterr().err
 
 
 def test_the_written_repository_passes_allot_check(starter: Path) -> None:

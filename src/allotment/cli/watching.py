@@ -62,7 +62,15 @@ def _retrying(event: Event) -> str:
 
 def _bounds(event: Event) -> str:
     replicas = event.data.get("replicas")
-    return f"{replicas['min']} to {replicas['max']}" if isinstance(replicas, dict) else "always"
+    if not isinstance(replicas, dict):
+        return "always"
+    least = "" if replicas["min"] == replicas["max"] else f"{replicas['min']} to "
+    return f"{least}{counted(replicas['max'], 'replica')}"
+
+
+def _together(event: Event) -> str:
+    size = event.data.get("size")
+    return f"{counted(size, 'worker')}{' together' * (size > 1)}" if isinstance(size, int) else "its workers"
 
 
 def _replica_ended(event: Event) -> str:
@@ -93,7 +101,7 @@ NOTICES: Mapping[str, Callable[[Event], str]] = {
     "prepare.failed": _said("could not be prepared"),
     "fleet.started": lambda event: f"is kept up: {_bounds(event)}",
     "fleet.stopped": _said("ended"),
-    "gang.started": lambda event: f"started: {event.data.get('size')} workers together",
+    "gang.started": lambda event: f"started: {_together(event)}",
     "gang.completed": _said("finished"),
     "gang.failed": _said("failed"),
     "gang.stopped": _said("ended"),

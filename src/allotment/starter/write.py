@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import os
+import shlex
 import zlib
 from collections.abc import Iterator
 from importlib.resources import files
@@ -70,5 +73,11 @@ def _refuse_what_is_there(target: Path) -> None:
         raise UsageError(
             f"the folder is not empty (it has {there[0]}{others}), and nothing is ever overwritten",
             str(target),
-            "name a folder that is new or empty, such as: allot init " + str(target / "campaigns"),
+            f"name a folder that is new or empty, such as: allot init {shlex.quote(str(_free(target)))}",
         )
+
+
+def _free(target: Path) -> Path:
+    """A name inside the folder that nothing has yet."""
+    names = (f"my-archive{number}" for number in ("", *(f"-{count}" for count in itertools.count(2))))
+    return next(target / name for name in names if not os.path.lexists(target / name))

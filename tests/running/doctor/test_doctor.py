@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -20,7 +21,7 @@ from allotment.repository.load import Loaded
 from allotment.repository.model import Repository
 from allotment.running.doctor import files, machine, software, storage
 from allotment.running.doctor.answer import Answer, State, examine, fine, problem
-from allotment.running.engine.control import EngineDescription, Registration
+from allotment.running.engine.control import EngineDescription, Registration, take_up
 from tests.devices.worlds import pool, world
 
 GI = 1 << 30
@@ -174,19 +175,29 @@ def test_secrets_that_others_can_read(tmp_path: Path) -> None:
 
 
 def description(name: str) -> EngineDescription:
-    return EngineDescription(name, 1, 1.0, "b", "t", ("letters",))
+    return EngineDescription(name, 1, 1.0, "b", "t", ("letters", "diaries"), "/archive")
 
 
 def test_engines_that_live_and_engines_that_were_killed(tmp_path: Path) -> None:
     environ = {"ALLOT_STATE": str(tmp_path)}
     assert "no engine of yours runs" in words(machine.engines(environ))
     with Registration(tmp_path, description("one")):
-        assert "note engines: an engine runs letters (process 1)" in words(machine.engines(environ))
+        assert "process 1 runs letters, diaries of /archive" in words(machine.engines(environ))
     assert "no engine of yours runs" in words(machine.engines(environ)), "it ended in good order"
     killed = Registration(tmp_path, description("two"))
     killed.__enter__()
+    killed.over("diaries")
+    assert "process 1 runs letters of /archive" in words(machine.engines(environ))
     os.close(killed._lock)
-    assert "1 engine was killed; nothing done is lost" in words(machine.engines(environ))
+    said = words(machine.engines(environ))
+    assert "the engine of process 1, begun " in said
+    assert "was killed at letters of /archive" in said
+    assert "allot run letters" in said
+    take_up(tmp_path, replace(description("three"), campaigns=("diaries",)))
+    take_up(tmp_path, replace(description("three"), bucket="another"))
+    assert "was killed" in words(machine.engines(environ))
+    take_up(tmp_path, replace(description("three"), campaigns=("letters",)))
+    assert "no engine of yours runs, and none was left behind" in words(machine.engines(environ))
 
 
 @pytest.mark.parametrize(("now", "expected"), [(0.0, "problem"), (1_790_000_000.0, "fine"), (9e9, "problem")])

@@ -186,3 +186,25 @@ def test_a_replica_is_given_back_to_a_campaign_of_a_higher_lane_and_comes_back_a
     assert repository.allot("stop", "web").returncode == 0
     assert engine.wait(timeout=30) == 130
     assert kinds(repository, "web").count("replica.given-back") == 1
+
+
+def test_what_has_ended_is_not_asked_to_stop_and_not_called_stopped(repository: Repository) -> None:
+    write(repository, "fleets", "web", "serve", "replicas: 1\n")
+    write(repository, "gangs", "train", "end", "workers: 1\n")
+    engine = repository.start("run", "web", "train", "c")
+    output = repository.root / "output.log"
+    assert eventually(
+        lambda: "c finished" in output.read_text() and "train finished" in output.read_text()
+    ), output.read_text()
+    asked = repository.allot("stop")
+    assert asked.returncode == 0, asked.stderr
+    assert "to stop web\n" in asked.stdout
+    assert engine.wait(timeout=30) == 130
+    summary = output.read_text()
+    assert "c finished: 1 of 1 volume complete" in summary
+    assert "train finished: gang of 1 worker\n" in summary
+    assert "web ended: fleet of 1 replica\n  stopped by `allot stop`" in summary
+    assert "web is kept up: 1 replica\n" in summary
+    assert "train started: 1 worker\n" in summary
+    assert not {"train ended", "c stopped"} & set(summary.splitlines())
+    assert all(not line.startswith("  stopped by") for line in summary.split("web ended")[0].splitlines())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,6 +15,7 @@ from allotment.events.programs import ProgramState, fold_program
 from allotment.running.engine.fleet_run import FleetRun
 from allotment.running.engine.gang_run import GangRun
 from allotment.running.engine.program import Kind, Program
+from allotment.running.engine.programs import Programs
 from allotment.running.engine.worker import Worker
 from tests.devices.worlds import one
 
@@ -146,3 +147,12 @@ def test_damaged_events_do_no_harm(data: dict[str, Any]) -> None:
     fold_program(
         told(("replica.started", data), ("replica.ended", data), ("fleet.started", data)), "p", "gang"
     )
+
+
+def test_a_gang_that_has_ended_is_not_halted_any_more() -> None:
+    gang, fleet = GangRun(program(Kind.GANG, 1, 1), 0), FleetRun(replace(program(), name="web"), 1)
+    gang.started({0: process()})
+    gang.ended(0, 0, 1.0)
+    programs = Programs((gang, fleet))
+    programs.halt_all("interrupted", 2.0)
+    assert (gang.complete, gang.halted, fleet.halted) == (True, None, "interrupted")

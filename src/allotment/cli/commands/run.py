@@ -275,11 +275,20 @@ def _summarize_program(run: ProgramRun) -> None:
     restarts = f", {counted(run.restarts, 'restart')}" if run.restarts else ""
     click.echo(
         f"{click.style(run.program.name, bold=True)} {click.style(headline, fg=colour)}: "
-        f"{run.program.kind} of at most {run.program.most}{restarts}"
+        f"{run.program.kind} of {_size(run)}{restarts}"
     )
     message = run.failure if isinstance(run, GangRun) and run.failure else run.halted
     if message:
         click.echo(f"  {safe(message)}")
+
+
+def _size(run: ProgramRun) -> str:
+    """How many processes a fleet or a gang had, or could have had."""
+    program = run.program
+    if isinstance(run, GangRun):
+        return counted(run.size or program.most, "worker")
+    least = "" if program.least == program.most else f"{program.least} to "
+    return f"{least}{counted(program.most, 'replica')}"
 
 
 def _exit_code(ran: Ran) -> int:

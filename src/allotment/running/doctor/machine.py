@@ -17,7 +17,12 @@ from allotment.devices.ledger import Ledger
 from allotment.devices.world import World
 from allotment.quantities import format_gi
 from allotment.running.doctor.answer import Answer, fine, note, problem
-from allotment.running.engine.control import DESCRIPTION, living_engines, state_folder
+from allotment.running.engine.control import (
+    EngineDescription,
+    killed_engines,
+    living_engines,
+    state_folder,
+)
 from allotment.running.prepare.machine import cache_folder
 from allotment.running.secrets import secrets_folder
 
@@ -129,19 +134,22 @@ def engines(environ: Mapping[str, str]) -> Iterator[Answer]:
     state = state_folder(environ)
     alive = tuple(living_engines(state))
     for engine in alive:
-        words = f"an engine runs {', '.join(engine.campaigns)} (process {engine.pid})"
+        words = f"process {engine.pid} runs {_work(engine)}"
         yield note("engines", words, "`allot stop` ends it")
-    ids = {engine.id for engine in alive}
-    left = [
-        path.parent.name
-        for path in sorted((state / "engines").glob(f"*/{DESCRIPTION}"))
-        if path.parent.name not in ids and path.with_name("assignments").is_dir()
-    ]
-    if left:
-        words = f"{len(left)} engine{'s were' if len(left) > 1 else ' was'} killed; nothing done is lost"
-        yield note("engines", words, "`allot run` goes on where they were")
+    left = tuple(killed_engines(state))
+    for engine in left:
+        begun = time.strftime("%Y-%m-%d %H:%M", time.localtime(engine.started))
+        words = f"the engine of process {engine.pid}, begun {begun}, was killed at {_work(engine)}"
+        again = f"nothing done is lost: allot run {' '.join(engine.campaigns)}"
+        yield note("engines", words, again if engine.campaigns else "nothing is lost")
     if not alive and not left:
         yield fine("engines", "no engine of yours runs, and none was left behind")
+
+
+def _work(engine: EngineDescription) -> str:
+    """What an engine had in hand, and of which repository."""
+    names = ", ".join(engine.campaigns) or "nothing more"
+    return f"{names} of {engine.root}" if engine.root else names
 
 
 def clock(now: float | None = None) -> Iterator[Answer]:

@@ -82,6 +82,11 @@ class CampaignRun:
         """Whether nothing of it runs and nothing more will start unless somebody changes something."""
         return self.indexes.number(Phase.RUNNING) == 0 and (self.halt is not None or self.indexes.ended)
 
+    @property
+    def over(self) -> bool:
+        """Whether it has ended, and nothing that its file may say brings it back."""
+        return self.ended and self.halt is not Halt.SUSPENDED
+
     def take(self, event: Event) -> bool:
         """Take an event of a volume; returns whether the campaign should stop because its volumes fail
         alike."""

@@ -13,7 +13,8 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Self
 
@@ -21,11 +22,16 @@ from allotment.errors import WorldError
 
 DESCRIPTION = "engine.json"
 LOCK = "lock"
+OVER = "over"
+ASSIGNMENTS = "assignments"
 
 
 @dataclass(frozen=True, slots=True)
 class EngineDescription:
-    """What an engine says of itself: its process, when it began (Unix seconds), and what it runs where."""
+    """What an engine says of itself: its process, when it began (Unix seconds), and what it runs where.
+
+    ``root`` is the folder of the repository.
+    """
 
     id: str
     pid: int
@@ -33,6 +39,7 @@ class EngineDescription:
     bucket: str
     team: str
     campaigns: tuple[str, ...]
+    root: str = ""
 
 
 def state_folder(environ: Mapping[str, str]) -> Path:
@@ -54,8 +61,9 @@ class Registration:
     def __enter__(self) -> Self:
         try:
             (self.folder / "stop").mkdir(parents=True)
+            (self.folder / OVER).mkdir()
             (self.folder / "logs").mkdir()
-            (self.folder / "assignments").mkdir()
+            (self.folder / ASSIGNMENTS).mkdir()
             self._lock = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             fcntl.flock(self._lock, fcntl.LOCK_EX)
             (self.folder / DESCRIPTION).write_text(json.dumps(asdict(self._description)), encoding="utf-8")
@@ -68,7 +76,7 @@ class Registration:
         return self
 
     def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self.folder / "assignments", ignore_errors=True)
+        shutil.rmtree(self.folder / ASSIGNMENTS, ignore_errors=True)
         os.close(self._lock)
 
     def stop_requests(self) -> frozenset[str]:
@@ -82,14 +90,42 @@ class Registration:
         """Tell whoever asked that the campaign has stopped."""
         (self.folder / "stop" / campaign).unlink(missing_ok=True)
 
+    def over(self, campaign: str) -> None:
+        """Note that nothing more will come of the campaign in this engine."""
+        with suppress(OSError):  # somebody has tidied up
+            (self.folder / OVER / campaign).touch()
+
 
 def living_engines(state: Path) -> Iterator[EngineDescription]:
-    """The engines of this user that live now, oldest first."""
+    """The engines of this user that live now, oldest first, each with the campaigns that have not ended."""
     found: list[EngineDescription] = []
     for description in (state / "engines").glob(f"*/{DESCRIPTION}"):
         engine = _description(description) if _locked(description.with_name(LOCK)) else None
-        found += [engine] if engine is not None else []
+        found += [_under_way(engine, description.parent)] if engine is not None else []
     yield from sorted(found, key=lambda engine: (engine.started, engine.id))
+
+
+def killed_engines(state: Path) -> Iterator[EngineDescription]:
+    """The engines of this user that were killed, and whose work no other has taken up since; oldest first."""
+    for description in sorted((state / "engines").glob(f"*/{DESCRIPTION}")):
+        folder = description.parent
+        if (folder / ASSIGNMENTS).is_dir() and not _locked(folder / LOCK):
+            engine = _description(description)
+            if engine is not None:
+                yield _under_way(engine, folder)
+
+
+def take_up(state: Path, by: EngineDescription) -> None:
+    """Forget killed engines of which this one takes up everything that they had not ended."""
+    for engine in killed_engines(state):
+        alike = (engine.bucket, engine.team) == (by.bucket, by.team)
+        if alike and set(engine.campaigns) <= set(by.campaigns):
+            shutil.rmtree(state / "engines" / engine.id / ASSIGNMENTS, ignore_errors=True)
+
+
+def _under_way(engine: EngineDescription, folder: Path) -> EngineDescription:
+    left = tuple(name for name in engine.campaigns if not (folder / OVER / name).exists())
+    return replace(engine, campaigns=left)
 
 
 def newest_log(state: Path, bucket: str, team: str, name: str) -> Path | None:

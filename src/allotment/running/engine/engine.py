@@ -138,9 +138,13 @@ class Engine:
             self._interrupt(signals.last, at_once=signals.requests > 1)
         now = self.filler.clock()
         for name in self.requests.to_stop(now):
-            if (run := self._by_name.get(name)) is not None and run.halt is not Halt.ASKED:
+            run = self._by_name.get(name)
+            if run is not None and run.over:
+                self.requests.stopped(name)
+            elif run is not None and run.halt is not Halt.ASKED:
                 self._halt(run, Halt.ASKED, "stopped by `allot stop`")
-            self.programs.halt(name, "stopped by `allot stop`", now)
+            if self.programs.halt(name, "stopped by `allot stop`", now):
+                self.requests.stopped(name)
         for name, settings in self.requests.changes(now).items():
             run = self._by_name[name]
             run.work = replace(
@@ -272,6 +276,7 @@ class Engine:
             ending.move(run.indexes, worker.index, self.filler.clock())
         for name in self.programs.reap(self.filler.clock()):
             self.requests.stopped(name)
+            self.requests.over(name)
         self.preparations.listen(self.runs, self.filler.clock())
         for run, message in self.preparations.failed(self.runs):
             if run.halt is None:
@@ -318,6 +323,8 @@ class Engine:
             else:
                 self._tell(run, "campaign.stopped", reason=str(run.halt), message=run.message)
             self.requests.stopped(run.work.campaign)
+            if run.over:
+                self.requests.over(run.work.campaign)
 
     def _kill_all(self) -> None:
         self.programs.kill_all()

@@ -137,14 +137,13 @@ class Programs:
                 self.halt(run.program.name, f"it cannot run on this machine: {run.wait.message}", 0.0)
 
     def halt(self, name: str, message: str, now: float) -> bool:
-        """Start no more of this fleet or gang, and tell what is up of it to end; False when it is neither."""
+        """Start no more of this fleet or gang, and tell what is up of it to end; True when it has ended."""
         for run in self.runs:
-            if run.program.name == name:
+            if run.program.name == name and not run.resting:
                 run.halted = run.halted or message
                 for worker in run.workers:
                     worker.ask_to_end(now)
-                return True
-        return False
+        return any(run.program.name == name and run.told for run in self.runs)
 
     def halt_all(self, message: str, now: float) -> None:
         """Start no more, and tell everything that is up to end."""

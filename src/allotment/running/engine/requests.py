@@ -31,14 +31,15 @@ class Settings:
 class Requests:
     """Looks for requests, and tells those who asked.
 
-    ``stopped`` is called with a campaign that has stopped; ``reread`` gives a campaign's settings as its
-    file says them now, or None.
+    ``stopped`` is called with a campaign that has stopped, ``over`` with one of which nothing more will come;
+    ``reread`` gives a campaign's settings as its file says them now, or None.
     """
 
     stops: Callable[[], frozenset[str]]
     stopped: Callable[[str], None]
     files: Mapping[str, Path]
     reread: Callable[[str], Settings | None]
+    over: Callable[[str], None] = lambda _campaign: None
     _stamps: dict[str, Stamp | None] = field(init=False)
     _next_stops: float = 0.0
     _next_files: float = 0.0

@@ -35,6 +35,7 @@ from allotment.running.engine.control import (
     Registration,
     forget_old_engines,
     state_folder,
+    take_up,
 )
 from allotment.running.engine.engine import Engine
 from allotment.running.engine.filling import Filler
@@ -110,6 +111,7 @@ def run_works(
         bucket=folder,
         team=(works[0] if works else programs[0]).team,
         campaigns=(*(work.campaign for work in works), *(program.name for program in programs)),
+        root=str((works[0] if works else programs[0]).root),
     )
     processors = {} if session.pretend else processors_of(session.world)
     cards = {} if session.pretend else visible_cards(session.world)
@@ -117,6 +119,7 @@ def run_works(
     runs = tuple(CampaignRun(work, arrival) for arrival, work in enumerate(works))
     if is_address(session.bucket):
         prove(bucket, description.team, folder)
+    take_up(state, description)
     forget_old_engines(state, keep=OLD_ENGINES_KEPT)
     with Registration(state, description) as registration:
         writer = f"{description.id}-{socket.gethostname().split('.')[0]}"
@@ -159,6 +162,7 @@ def run_works(
             requests=Requests(
                 stops=registration.stop_requests,
                 stopped=registration.stopped,
+                over=registration.over,
                 files={work.campaign: work.path for work in works},
                 reread=session.reread,
             ),
