@@ -65,6 +65,7 @@ REPOSITORY_RULES: Final = {
     "host-not-allowed": "Pages are to come from a host that the platform does not name.",
     "image-not-allowed": "An image comes from a repository of images that the platform does not name.",
     "image-not-pinned": "An image is named without its digest.",
+    "measured-twice": "The measured values of one recipe on one kind of card stand there twice.",
     "missing-folder": "A folder of pages does not exist in the repository.",
     "name-in-file": "A name is written inside a file whose own name counts.",
     "no-template": "Volumes are bare references, and the platform has no template for them.",
@@ -84,6 +85,7 @@ REPOSITORY_RULES: Final = {
     "volume-moved": "The volumes of a used campaign are in another order than before.",
     "volume-removed": "A volume of a used campaign is gone.",
     "volumes-appended": "Volumes were added at the end of a used campaign, which becomes a further part.",
+    "window-held": "A window is wider than an earlier platform's settings allow, and held to that.",
     "wrong-extension": "A file does not end in .yaml.",
 }
 RULES: Final = {**DOCUMENT_RULES, **VALUE_RULES, **REPOSITORY_RULES}
