@@ -19,6 +19,13 @@ SEED = Path(__file__).parents[1] / "repository/seed"
 GI = 2**30
 LOGBOOKS, TALLIES = "campaigns/logbooks-1887.yaml", "campaigns/tallies.yaml"
 PIPELINE, SETTINGS = "pipelines/logbook-v1.yaml", "converter.yaml"
+OURS = """
+engine: local
+defaults: {window: 3}
+lanes: {harbour-interactive: {value: 0}}
+sizes: {large: {gpu: {count: 2}}}
+sources: {template: "https://x.example/{ref}", hosts: [x.example, scans.harbour.example]}
+"""
 RECORD = "rendered/campaigns/logbooks-1887.yaml"
 
 
@@ -77,6 +84,29 @@ def test_what_it_means_here(root: Path) -> None:
     assert dict(large.steps[2].settings["generation_settings"]) == {"num_beams": 4, "length_penalty": 1.5}
 
 
+@pytest.mark.parametrize(
+    ("said", "settings", "ours", "held"),
+    [
+        (4, "window: 6", None, Window(1, 4)),
+        (7, "window: 6", None, Window(1, 6)),
+        ("{min: 7, max: 9}", "window: 6", None, Window(6, 6)),
+        (50, "", None, Window(1, 20)),
+        (7, "window: 6", OURS, Window(1, 6)),
+        (50, "", OURS, Window(1, 50)),
+    ],
+)
+def test_its_window_is_also_the_widest(
+    root: Path, *, said: object, settings: str, ours: str | None, held: Window
+) -> None:
+    edit(root, SETTINGS, "window: 6", settings)
+    edit(root, LOGBOOKS, "window: 4", f"window: {said}")
+    if ours is not None:
+        (root / "platform.yaml").write_text(ours)
+    platform, _ = find_platform(root, option=None, environ={}, system_file=root / "nothing")
+    loaded = load_repository(root, platform).repository
+    assert loaded.campaigns["logbooks-1887"].window == held
+
+
 def test_its_record_is_read_with_parts_in_order(root: Path) -> None:
     record = read_rendered(root)
     assert record.findings == ()
@@ -117,6 +147,8 @@ def test_its_record_is_read_with_parts_in_order(root: Path) -> None:
         (SETTINGS, "namespace: harbour-archive", "namespace: other", None),
         (SETTINGS, "queue:", "queues:", "3:1 warning unknown-key"),
         (SETTINGS, "data_pvc:", "allowed_image_repos: []\ndata_pvc:", "7:1 warning unknown-key"),
+        (LOGBOOKS, "window: 4", "window: 6", None),
+        (LOGBOOKS, "window: 4", "window: 7", "4:9 note window-held"),
         (SETTINGS, "window: 6", "window: 0", "4:9 error out-of-range"),
         (SETTINGS, "{ref}", "{code}", "10:18 error bad-template"),
         (SETTINGS, "sizes:", "default_size: tiny\nsizes:", "17:15 error unknown-size"),

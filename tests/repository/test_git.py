@@ -249,3 +249,12 @@ def test_pipes_and_huge_files_on_the_disk_do_not_hold_it_up(repo: Repo) -> None:
         file.truncate(2**40)
     earlier = Git(repo.root, repo.environ).earlier(FOLDERS)
     assert set(earlier.changed) == {"campaigns/a.yaml", "campaigns/b.yaml"}
+
+
+def test_where_a_clone_comes_from(repo: Repo, tmp_path: Path) -> None:
+    git = Git(repo.root, repo.environ)
+    assert git.remote() is None
+    assert Git(tmp_path, repo.environ).remote() is None
+    assert Git(repo.root, repo.environ, program="no-such-program").remote() is None
+    repo.git("remote", "add", "origin", "git@example.org:team/campaigns.git")
+    assert git.remote() == "git@example.org:team/campaigns.git"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import subprocess
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
@@ -13,8 +12,10 @@ from typing import Any
 import click
 
 from allotment.errors import Finding, FindingsError, WorldError
+from allotment.repository.git import Git
 
 Command = Callable[..., Any]
+REMOTE_SECONDS = 5.0
 
 SEVERITY_COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 
@@ -102,20 +103,8 @@ def write_out(text: str, out: Path | None) -> None:
 
 def repository_identity(root: Path) -> tuple[str, ...]:
     """What a platform's file may call this repository: its folder, and its git remote where there is one."""
-    folder = str(root.resolve())
-    try:
-        answer = subprocess.run(
-            ["git", "-C", folder, "remote", "get-url", "origin"],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=5,
-            env={**os.environ, "GIT_TERMINAL_PROMPT": "0"},
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return (folder,)
-    remote = answer.stdout.strip()
-    return (folder, remote) if remote else (folder,)
+    remote = Git(root, os.environ, seconds=REMOTE_SECONDS).remote()
+    return (str(root.resolve()), *([remote] if remote else []))
 
 
 def called(command: str, root: Path) -> str:

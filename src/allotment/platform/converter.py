@@ -4,7 +4,8 @@ Such a repository is read as it stands: its ``converter.yaml`` names a namespace
 Facts (that format): a campaign without a priority is in the lane of value 0; a pipeline without a size,
 where none is the default, has one card, 4 cores, 16Gi of memory and 2Gi of work folder; an amount is
 request and limit. What it says of the cluster (its queue, secrets, volumes, tolerations, flavors) is the
-business of our platform's own file, and passed by here.
+business of our platform's own file, and passed by here. Its ``window`` is how wide a campaign is that says
+nothing, and the widest that any may be: one that asks for more is held to it.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ def platform_of(converter: Converter) -> Platform:
         teams={name: Team(name, namespace=name, secret=converter.secret)},
         lanes=_lanes(converter.lanes),
         defaults=_defaults(converter, Defaults(window=WINDOW)),
+        widest=converter.window or WINDOW,
         sizes={ONE_CARD: SKELETON, **converter.sizes},
         default_size=converter.default_size or ONE_CARD,
         sources=Sources(converter.template),
@@ -65,8 +67,9 @@ def platform_of(converter: Converter) -> Platform:
 
 
 def with_defaults(platform: Platform, converter: Converter) -> Platform:
-    """Another platform, with those defaults of the repository that any of its files could say for itself."""
-    return replace(platform, defaults=_defaults(converter, platform.defaults))
+    """Another platform, with those defaults of the repository that any of its files could say for itself,
+    and the widest window that it says."""
+    return replace(platform, defaults=_defaults(converter, platform.defaults), widest=converter.window)
 
 
 def _defaults(converter: Converter, defaults: Defaults) -> Defaults:

@@ -128,8 +128,9 @@ def _built_in_lanes() -> Mapping[str, Lane]:
 class Platform:
     """All that the platform's file says. Mappings keep its order: the first lane is the default one.
 
-    ``says_local`` tells whether the file itself says ``engine: local``. ``unread`` holds the keys of a broken
-    file that could not be read: nothing is held against a team by them.
+    ``says_local`` tells whether the file itself says ``engine: local``, ``widest`` to how wide a window an
+    earlier platform's settings hold every campaign. ``unread`` holds the keys of a broken file that could not
+    be read: nothing is held against a team by them.
     """
 
     engine: str = "local"
@@ -149,6 +150,7 @@ class Platform:
     images: tuple[str, ...] = ()
     prices: Prices = Prices()
     says_local: bool = False
+    widest: int | None = None
     unread: frozenset[str] = frozenset()
 
     @property

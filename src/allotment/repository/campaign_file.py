@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from allotment.documents.checking import Check, Place, RefusedError
 from allotment.documents.shapes import Flag, Integer, Key, Record, Text
+from allotment.errors import Severity
 from allotment.platform.model import Platform
 from allotment.repository.file_name import FILE_NAME_KEYS
 from allotment.repository.model import Campaign, Window
@@ -44,6 +45,15 @@ class WindowShape:
         return Window(1, WIDTH.read(value, place))
 
 
+def _held(window: Window, widest: int | None, check: Check) -> Window:
+    """The window, held to the widest that an earlier platform's settings allow, and that said."""
+    if widest is None or window.max <= widest:
+        return window
+    message = f"the window is held to {widest}, which is the widest that `converter.yaml` allows"
+    (check.root / "window").found("window-held", message, severity=Severity.NOTE)
+    return Window(min(window.min, widest), widest)
+
+
 def campaign_record(platform: Platform, root: Path) -> Record[dict[str, Any]]:
     """The whole file, under a platform."""
     return Record(
@@ -75,7 +85,7 @@ def read_campaign(
         name=stem,
         pipeline=values["pipeline"],
         volumes=values["volumes"],
-        window=values.get("window", Window(1, platform.defaults.window)),
+        window=_held(values.get("window", Window(1, platform.defaults.window)), platform.widest, check),
         priority=values.get("priority", platform.default_lane),
         suspend=values.get("suspend", False),
         pack=values.get("pack", 1),

@@ -1,11 +1,11 @@
 """Files of a repository as an earlier commit has them, asked of git without trusting what it finds.
 
 A repository may be anybody's. Git is only asked to read (``rev-parse``, ``merge-base``, ``ls-tree``,
-``cat-file``), which runs no hook, filter, pager or diff program; what its configuration could still start
-(a file system monitor, a fetch of missing objects, a repository hidden in a folder) is turned off by
-options and variables that go before it. Variables ``GIT_*`` of whoever calls are left out, answers are
-bounded in size and time, and nothing is written. The user's own configuration counts, for it says which
-folders are safe.
+``cat-file``, ``remote get-url``), which runs no hook, filter, pager or diff program; what its configuration
+could still start (a file system monitor, a fetch of missing objects, a repository hidden in a folder) is
+turned off by options and variables that go before it. Variables ``GIT_*`` of whoever calls are left out,
+answers are bounded in size and time, and nothing is written. The user's own configuration counts, for it says
+which folders are safe.
 """
 
 from __future__ import annotations
@@ -107,6 +107,14 @@ class Git:
             raise NotComparedError(f"`{shown(name)}` and this branch have no common commit here", hint)
         commit = common.decode("ascii").strip()
         return self._files(f"{name} at {commit[:DIGITS]}", commit, prefix, folders)
+
+    def remote(self) -> str | None:
+        """The address of the remote that a clone has of itself, if there is one and git may say."""
+        try:
+            code, out, _ = self._ask("remote", "get-url", "origin")
+        except NotComparedError:
+            return None
+        return (out.decode("utf-8", "replace").strip() or None) if code == 0 else None
 
     def _where(self) -> tuple[bool, str]:
         """Whether history was cut off, and the repository's folder within git's."""
