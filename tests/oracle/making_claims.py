@@ -124,11 +124,7 @@ def _asked(dice: Dice, features: Object) -> Object:
     if dice.chance(0.15):
         asked["allocationMode"] = "All"
     else:
-        counts = (1, 2, 3, 4, 20, 33, 4_000_000_000)
-        asked |= {
-            "allocationMode": "ExactCount",
-            "count": dice.choices(counts, (70, 20, 8, 4, 1, *((0.5, 0.2) if dice.faulty else (0, 0))))[0],
-        }
+        asked |= {"allocationMode": "ExactCount", "count": _count(dice)}
     if dice.chance(0.3):
         expressions = dice.choices((GUARDED, BOLD, BROKEN), (40, 6, 1) if dice.faulty else (1, 0, 0))[0]
         asked["selectors"] = [
@@ -139,6 +135,13 @@ def _asked(dice: Dice, features: Object) -> Object:
     if features.get("ConsumableCapacity", dice.fault(0.05)) and dice.chance(0.4):
         asked["capacity"] = {"requests": _amounts(dice)}
     return asked
+
+
+def _count(dice: Dice) -> int:
+    if dice.crowded:
+        return dice.choices((1, 2, 4, 7, 10, 13), (40, 20, 10, 5, 3, 2))[0]
+    too_many = (0.5, 0.2) if dice.faulty else (0, 0)
+    return dice.choices((1, 2, 3, 4, 20, 33, 4_000_000_000), (70, 20, 8, 4, 1, *too_many))[0]
 
 
 def _toleration(dice: Dice) -> Object:

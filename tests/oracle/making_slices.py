@@ -72,7 +72,7 @@ class _Pool:
         self._counted = features.get("PartitionableDevices", False) and dice.chance(0.5)
         self._shared = features.get("ConsumableCapacity", False) and dice.chance(0.6)
         self._generation = dice.choice((1, 1, 2))
-        self._alike = dice.choice((0.0, 0.0, 0.8, 1.0))
+        self._alike = dice.choice((0.8, 0.9, 1.0) if dice.crowded else (0.0, 0.0, 0.8, 1.0))
         self._parts: Object = {}
         self._next = 0
 
@@ -105,9 +105,8 @@ class _Pool:
         }
         if devices:
             one_by_one = "perDeviceNodeSelection" in where
-            spec["devices"] = [
-                self._device(one_by_one=one_by_one) for _ in range(dice.choice((0, 2, 3, 4, 5, 6, 8)))
-            ]
+            count = dice.choice((6, 9, 12) if dice.crowded else (0, 2, 3, 4, 5, 6, 8))
+            spec["devices"] = [self._device(one_by_one=one_by_one) for _ in range(count)]
         name = f"s-{dice.randint(1, 99)}-{self._driver[:3]}-{self._name}-{len(spec.get('devices', ()))}"
         return {"metadata": {"name": f"{name}-{dice.randint(0, 999)}"}, "spec": spec}
 
