@@ -39,6 +39,7 @@ def test_the_most_of_our_processes_together_counts() -> None:
     assert measured.measured() == {
         "peak_device_memory_bytes": 350 * MIB,
         "device_memory_told_by": "process",
+        "card": "NVIDIA H100 80GB HBM3",
     }
 
 
@@ -52,8 +53,7 @@ def test_a_page_has_the_peak_since_the_page_before() -> None:
     measured = memory(card)
     measured.sample()
     card.processes = {OURS: 100 * MIB}
-    assert measured.page_peak() == 300 * MIB
-    assert measured.page_peak() == 100 * MIB
+    assert [measured.page()["peak_device_memory_bytes"] for _ in range(2)] == [300 * MIB, 100 * MIB]
 
 
 @pytest.mark.parametrize("processes", [{}, {OTHER: 5 * MIB}, {OURS: None}])
@@ -63,7 +63,8 @@ def test_where_processes_are_not_told_the_card_tells(processes: Mapping[int, int
     card.used = 1700 * MIB
     measured.sample()
     card.used = 600 * MIB
-    assert measured.measured() == {"peak_device_memory_bytes": 1200 * MIB, "device_memory_told_by": "card"}
+    told = measured.measured()
+    assert (told["peak_device_memory_bytes"], told["device_memory_told_by"]) == (1200 * MIB, "card")
 
 
 def test_a_card_that_stops_answering_leaves_what_was_measured() -> None:
@@ -87,7 +88,7 @@ def test_a_worker_without_a_card_has_no_thread_and_loads_nothing(
     with device_memory(environment, os.getpid()) as measured:
         assert isinstance(measured, NoDeviceMemory)
         assert threading.active_count() == before
-        assert (measured.page_peak(), dict(measured.measured())) == (None, {})
+        assert (dict(measured.page()), dict(measured.measured())) == ({}, {})
 
 
 def test_the_cards_are_those_that_the_worker_sees_partitions_too() -> None:
@@ -95,7 +96,11 @@ def test_the_cards_are_those_that_the_worker_sees_partitions_too() -> None:
     library = FakeNvml(FakeCard(mig=1, partitions=(part,), processes={os.getpid(): 90 * MIB}))
     uuid = library.nvmlDeviceGetUUID(part)
     with device_memory({"CUDA_VISIBLE_DEVICES": uuid}, os.getpid(), library) as measured:
-        assert measured.page_peak() == 7 * MIB
+        assert dict(measured.page()) == {
+            "peak_device_memory_bytes": 7 * MIB,
+            "device_memory_told_by": "process",
+            "card": "NVIDIA H100 80GB HBM3 MIG 1g.10gb",
+        }
 
 
 def test_a_thread_samples_until_the_worker_is_done() -> None:
@@ -131,8 +136,8 @@ def test_processes_below_the_worker_are_its_own() -> None:
 class Told:
     """Device memory as a card would tell it."""
 
-    def page_peak(self) -> int | None:
-        return 5 * MIB
+    def page(self) -> Mapping[str, Any]:
+        return {"peak_device_memory_bytes": 5 * MIB, "card": "X"}
 
     def measured(self) -> Mapping[str, Any]:
         return {"peak_device_memory_bytes": 9 * MIB, "device_memory_told_by": "process"}
@@ -146,6 +151,7 @@ def test_what_was_measured_is_in_the_record_of_each_page_and_in_the_manifest() -
     record = json.loads(world.bucket.objects[keys.record("0001")])
     manifest = json.loads(world.bucket.objects[keys.manifest])
     assert record["measured"]["peak_device_memory_bytes"] == 5 * MIB
+    assert record["measured"]["card"] == "X"
     assert manifest["measured"]["peak_device_memory_bytes"] == 9 * MIB
     assert manifest["measured"]["device_memory_told_by"] == "process"
 

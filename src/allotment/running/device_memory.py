@@ -30,8 +30,8 @@ log = logging.getLogger(__name__)
 class DeviceMemory(Protocol):
     """What is known of device memory; None for a worker without a card."""
 
-    def page_peak(self) -> int | None:
-        """The most since the last call, in bytes."""
+    def page(self) -> Mapping[str, Any]:
+        """The most since the last call, as it stands under ``measured`` of a page, how, and on which card."""
 
     def measured(self) -> Mapping[str, Any]:
         """The most so far, as it stands under ``measured``, and how it was told."""
@@ -40,9 +40,9 @@ class DeviceMemory(Protocol):
 class NoDeviceMemory:
     """No card, nothing to measure."""
 
-    def page_peak(self) -> int | None:
+    def page(self) -> Mapping[str, Any]:
         """Nothing."""
-        return None
+        return {}
 
     def measured(self) -> Mapping[str, Any]:
         """Nothing."""
@@ -57,6 +57,7 @@ class CardMemory:
         self._cards = cards
         self._is_ours = is_ours
         self._lock = threading.Lock()
+        self._name = " + ".join(dict.fromkeys(filter(None, map(self._name_of, cards))))
         self._at_start = sum(self._used(card) for card in cards)
         self._peaks = {BY_PROCESS: 0, BY_CARD: 0}
         self._page = {BY_PROCESS: 0, BY_CARD: 0}
@@ -72,22 +73,22 @@ class CardMemory:
                 self._peaks[way] = max(self._peaks[way], amount)
                 self._page[way] = max(self._page[way], amount)
 
-    def page_peak(self) -> int | None:
+    def page(self) -> Mapping[str, Any]:
         """The most since the last call, with one look now: a short page may lie between two samples."""
         self.sample()
         with self._lock:
-            peak = self._page[self._way]
-            self._page = {BY_PROCESS: 0, BY_CARD: 0}
-        return peak
+            page, self._page = self._page, {BY_PROCESS: 0, BY_CARD: 0}
+            return self._told(page)
 
     def measured(self) -> Mapping[str, Any]:
         """The most so far, and whether processes or the card told it."""
         self.sample()
         with self._lock:
-            return {
-                "peak_device_memory_bytes": self._peaks[self._way],
-                "device_memory_told_by": self._way,
-            }
+            return self._told(self._peaks)
+
+    def _told(self, peaks: Mapping[str, int]) -> Mapping[str, Any]:
+        told = {"peak_device_memory_bytes": peaks[self._way], "device_memory_told_by": self._way}
+        return {**told, "card": self._name} if self._name else told
 
     @property
     def _way(self) -> str:
@@ -103,6 +104,13 @@ class CardMemory:
             for process in running
             if process.usedGpuMemory and self._is_ours(process.pid)
         )
+
+    def _name_of(self, card: Any) -> str:
+        try:
+            told = self._nvml.nvmlDeviceGetName(card)
+        except self._nvml.NVMLError:
+            return ""
+        return told.decode("utf-8", "replace") if isinstance(told, bytes) else str(told)
 
     def _used(self, card: Any) -> int:
         try:

@@ -150,10 +150,8 @@ class Reading:
             "attempt": self.attempt,
             "seconds": rounded(seconds),
             "wait_seconds": rounded(arrived.waited),
+            **self.around.device_memory.page(),
         }
-        device_memory = self.around.device_memory.page_peak()
-        if device_memory is not None:
-            measured["peak_device_memory_bytes"] = device_memory
         if fetched.etag:
             measured["etag"] = fetched.etag
         self.records[ref.name] = self._writer.write(ref.name, _mark(ref, fetched), outputs, measured)
