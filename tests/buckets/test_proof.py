@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from allotment.buckets.bucket import BucketRefused, BucketUnavailable
+from allotment.buckets.bucket import BucketRefused, BucketUnavailable, Entry
 from allotment.buckets.faulty import Fault, FaultyBucket
 from allotment.buckets.memory import MemoryBucket
 from allotment.buckets.once import Patience
@@ -38,9 +39,33 @@ def test_an_honest_bucket_passes_as_often_as_one_likes() -> None:
     assert all(key.startswith("team/_probe/") for key in bucket.objects)
 
 
-@pytest.mark.parametrize("bucket", [Liar(), Forgetful()])
-def test_one_that_lies_is_refused(bucket: MemoryBucket) -> None:
-    with pytest.raises(BucketRefused, match="s3://here: this bucket writes over what is there"):
+class Loser(MemoryBucket):
+    def create(self, key: str, data: bytes) -> None:
+        """Say that it is written."""
+
+
+class Cutter(MemoryBucket):
+    def create(self, key: str, data: bytes) -> None:
+        super().create(key, data[: len(data) // 2])
+
+
+class Unlisted(MemoryBucket):
+    def list(self, prefix: str) -> Iterator[Entry]:
+        return iter(())
+
+
+@pytest.mark.parametrize(
+    ("bucket", "why"),
+    [
+        (Liar(), "writes over what is there"),
+        (Forgetful(), "gives back something else"),
+        (Loser(), "says that it has written, and has nothing there a moment later"),
+        (Cutter(), "gives back something else"),
+        (Unlisted(), "does not list what was written"),
+    ],
+)
+def test_one_that_lies_is_refused_with_what_it_does(bucket: MemoryBucket, why: str) -> None:
+    with pytest.raises(BucketRefused, match=f"s3://here: this bucket {why}"):
         prove(bucket, "team", "s3://here")
 
 

@@ -12,33 +12,33 @@ from __future__ import annotations
 import random
 import re
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from allotment.buckets.bodies import MOST_BYTES, read_body
 from allotment.buckets.bucket import (
     BucketRefused,
     BucketUnavailable,
     Entry,
     key_exists,
     key_missing,
-    too_large,
 )
+from allotment.buckets.listing import Listing
 from allotment.buckets.once import Dice, Patience, Sleep, again
-from allotment.buckets.refusals import code_of, refusal
+from allotment.buckets.refusals import NO_STORE, code_of, refusal
 
 if TYPE_CHECKING:
     from obstore.store import S3Store
 
 T = TypeVar("T")
 
-MOST_BYTES = 5 << 30
 LARGE_BYTES = 8 << 20
 SLOWEST_BYTES = 256 << 10
 LONGEST_BODY = 3600
-LIST_PAGE = 1000
+TIMEOUTS_OF_A_LIST = 10
+NOBODYS_KEY = "nothing-has-this-name"
 READS = Patience(tries=5, first=0.2, longest=4.0)
 
 _KEY = re.compile(r"(?!\.{1,2}(?:/|$))[^/\0-\x1f]+(?:/(?!\.{1,2}(?:/|$))[^/\0-\x1f]+)*")
@@ -85,6 +85,14 @@ class ObjectStoreBucket:
     ) -> None:
         self._reach = reach
         self.where = where
+        self._is_a_store = False
+        self._listing = Listing(
+            store=lambda: reach.short,
+            base=where.partition("://")[2].partition("/")[2],
+            where=where,
+            seconds=reach.timeout * TIMEOUTS_OF_A_LIST,
+            again=self._again,
+        )
         self._sleep = sleep
         self._dice = dice
         self._patience = patience
@@ -113,19 +121,21 @@ class ObjectStoreBucket:
 
     def read(self, key: str, most: int | None = None) -> bytes:
         """The object's bytes."""
-        import obstore
+        limit = MOST_BYTES if most is None else most
+        seconds, where = self._reach.timeout, self._at(key)
+        store = self._reach.reading
 
-        def read() -> bytes:
-            found = obstore.get(self._reach.reading, key)
-            if most is not None and found.meta["size"] > most:
-                raise too_large(key, most)
-            return bytes(found.bytes())
+        def read() -> tuple[bytes, bool]:
+            return read_body(store, key, where, most=limit, seconds=seconds)
 
         self._check(key)
         try:
-            return self._again(read, key)
+            data, tagged = self._again(read, key)
         except FileNotFoundError:
             raise key_missing(key) from None
+        if not tagged:
+            self._ask_for_nothing()
+        return data
 
     def exists(self, key: str) -> bool:
         """Whether the object is there."""
@@ -133,47 +143,43 @@ class ObjectStoreBucket:
 
         self._check(key)
         try:
-            self._again(lambda: obstore.head(self._reach.short, key), key)
+            about = self._again(lambda: obstore.head(self._reach.short, key), key)
         except FileNotFoundError:
             return False
+        if about["e_tag"] is None:
+            self._ask_for_nothing()
         return True
 
     def list(self, prefix: str) -> Iterator[Entry]:
         """Every object below a prefix, in order; where the list breaks off it is taken up again."""
         self._check_prefix(prefix)
-        last: str | None = None
-        while True:
-            entries, ended = self._again(partial(self._some, prefix, last), prefix)
-            yield from entries
-            if ended:
-                return
-            last = entries[-1].key
+        found = False
+        for entry in self._listing.entries(prefix):
+            found = True
+            yield entry
+        if not found:
+            self._ask_for_nothing()
 
     def list_folders(self, prefix: str) -> tuple[str, ...]:
         """The names directly below a prefix that have objects below them."""
-        import obstore
-
-        def folders() -> tuple[str, ...]:
-            found = obstore.list_with_delimiter(self._reach.short, prefix or None)
-            return tuple(sorted(folder.rstrip("/").rpartition("/")[2] for folder in found["common_prefixes"]))
-
         self._check_prefix(prefix)
-        return self._again(folders, prefix)
+        found = self._listing.folders(prefix)
+        if not found:
+            self._ask_for_nothing()
+        return found
 
-    def _some(self, prefix: str, after: str | None) -> tuple[tuple[Entry, ...], bool]:
-        """Entries after a key as far as the list comes without a failure, and whether that is all."""
+    def _ask_for_nothing(self) -> None:
+        """Ask once for what nobody ever wrote: who has it gives the same answer to everything."""
         import obstore
-        from obstore.exceptions import BaseError
 
-        found = deque[Entry]()
+        if self._is_a_store:
+            return
         try:
-            for page in obstore.list(self._reach.short, prefix or None, offset=after, chunk_size=LIST_PAGE):
-                found.extend(Entry(item["path"], item["size"]) for item in page)
-        except (BaseError, OSError):
-            if not found:
-                raise
-            return tuple(found), False
-        return tuple(found), True
+            self._again(lambda: obstore.head(self._reach.short, NOBODYS_KEY), NOBODYS_KEY)
+        except FileNotFoundError:
+            self._is_a_store = True
+            return
+        raise BucketRefused(NO_STORE.what, self.where, NO_STORE.remedy)
 
     def _again(self, act: Callable[[], T], key: str) -> T:
         """Do something that may be done several times; only `FileNotFoundError` comes through as it is."""

@@ -23,6 +23,7 @@ from allotment.buckets.bucket import (
     Entry,
     KeyExists,
     KeyMissing,
+    ObjectRefused,
 )
 
 T = TypeVar("T")
@@ -140,7 +141,9 @@ def _put(bucket: Bucket, key: str, data: bytes) -> Written:
     else:
         return Written.CREATED
     try:
-        there = bucket.read(key)
+        there = bucket.read(key, len(data))
+    except ObjectRefused:
+        there = None
     except KeyMissing as error:
         raise BucketUnavailable(
             "the bucket says both that a key is taken and that nothing is there", key

@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 import time
 
-from allotment.buckets.bucket import Bucket, BucketRefused, KeyExists
+from allotment.buckets.bucket import Bucket, BucketRefused, KeyExists, KeyMissing, ObjectRefused
 from allotment.buckets.keys import probe_key
 from allotment.buckets.once import Patience, PatientBucket, Sleep, again
 
@@ -21,8 +21,12 @@ SECOND = b"the second, which a bucket must refuse\n"
 LIES = (
     "this bucket writes over what is there although it is told not to: results could be lost without a word"
 )
-FORGETS = "this bucket does not give back what was written into it a moment ago"
+LOSES = "this bucket says that it has written, and has nothing there a moment later"
+CHANGES = "this bucket gives back something else than what was written into it"
+FORGETS = "this bucket does not list what was written into it a moment ago"
 REMEDY = "use a server that heeds `If-None-Match: *` on PUT, as S3 does since November 2024"
+NO_STORE = "use a server that keeps what it is given; see to `endpoint` in the platform's `bucket_options`"
+NO_LISTS = "use a server whose lists are up to date"
 
 
 def prove(
@@ -40,10 +44,25 @@ def prove(
     patient.put(key, FIRST)
     try:
         again(lambda: bucket.create(key, SECOND), sleep=sleep, patience=patience)
+        refused = False
     except KeyExists:
-        if patient.read(key) != FIRST:
-            raise BucketRefused(LIES, where, REMEDY) from None
-        if not any(entry.key == key for entry in patient.list(key.rpartition("/")[0] + "/")):
-            raise BucketRefused(FORGETS, where, "use a server whose lists are up to date") from None
-        return
-    raise BucketRefused(LIES, where, REMEDY)
+        refused = True
+    there = _there(patient, key)
+    if there is None:
+        raise BucketRefused(LOSES, where, NO_STORE)
+    if there == SECOND or not refused:
+        raise BucketRefused(LIES if there == SECOND else CHANGES, where, REMEDY)
+    if there != FIRST:
+        raise BucketRefused(CHANGES, where, NO_STORE)
+    if not any(entry.key == key for entry in patient.list(key.rpartition("/")[0] + "/")):
+        raise BucketRefused(FORGETS, where, NO_LISTS)
+
+
+def _there(bucket: PatientBucket, key: str) -> bytes | None:
+    """What is there of the two writes, or None; what is too large to be one of them is something else."""
+    try:
+        return bucket.read(key, len(SECOND))
+    except KeyMissing:
+        return None
+    except ObjectRefused:
+        return b""

@@ -53,6 +53,7 @@ NO_CREDENTIALS = Meaning(
 NO_BUCKET = Meaning(
     "there is no such bucket", "make it, or mend `bucket` in the platform's file; it is never made for you"
 )
+NO_STORE = Meaning("the endpoint is no object store", f"see to `endpoint` {OPTIONS}")
 
 BY_CODE: Mapping[str, Meaning] = {
     "AccessDenied": DENIED,
@@ -90,7 +91,7 @@ BY_STATUS: Mapping[int, Meaning] = {
     ),
     401: Meaning("the bucket does not take the credentials", CREDENTIALS),
     403: DENIED,
-    405: Meaning("the endpoint is no object store", f"see to `endpoint` {OPTIONS}"),
+    405: NO_STORE,
     408: TIMEOUT,
     413: BY_CODE["EntityTooLarge"],
     429: SLOW_DOWN,
