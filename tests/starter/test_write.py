@@ -96,7 +96,7 @@ def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as refused:
         write_starter(tmp_path)
     assert "is not empty (it has README.md and 1 more), and nothing is ever overwritten" in str(refused.value)
-    assert f"allot init {tmp_path}/campaigns" in str(refused.value)
+    assert f"allot init {tmp_path}/my-archive" in str(refused.value)
     assert files_under(tmp_path) == {"README.md": b"mine", "b": b"mine too"}
 
 

@@ -18,6 +18,7 @@ DOT = "dot-"
 TRUTH = "truth"
 SCANS = "scans"
 MAY_BE_THERE = {".git"}
+NAME = "my-archive"
 
 
 def write_starter(target: Path) -> tuple[PurePosixPath, ...]:
@@ -79,5 +80,6 @@ def _refuse_what_is_there(target: Path) -> None:
 
 def _free(target: Path) -> Path:
     """A name inside the folder that nothing has yet."""
-    names = (f"my-archive{number}" for number in ("", *(f"-{count}" for count in itertools.count(2))))
+    numbered = (f"{NAME}-{number}" for number in itertools.count(2))
+    names = itertools.chain((NAME,), numbered)
     return next(target / name for name in names if not os.path.lexists(target / name))
