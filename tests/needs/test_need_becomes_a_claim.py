@@ -144,8 +144,8 @@ def test_every_claim_is_one_that_the_api_takes(need: Need, fallback: list[Need],
 
 
 def test_a_need_that_cannot_be_had_makes_no_claim() -> None:
-    with pytest.raises(AllotmentError, match="`sharing` is understood, but this version cannot run it yet"):
-        claim_for(Need(sharing=("mig",)))
+    with pytest.raises(AllotmentError, match="names several cards"):
+        claim_for(Need(card=("h100",)))
 
 
 @pytest.mark.parametrize(

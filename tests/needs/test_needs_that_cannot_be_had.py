@@ -1,4 +1,4 @@
-"""Keys that this version cannot honour, and needs that no claim can hold, are findings with their place."""
+"""Needs that no way to share a card keeps, and that no claim can hold, are findings with their place."""
 
 from __future__ import annotations
 
@@ -29,22 +29,101 @@ def told(found: Pipeline) -> list[str]:
     ]
 
 
+MPS = {"mps": {"threads": 25}}
+SLICES = {"strategy": "TimeSlicing"}
+
+
+def opaque(
+    kind: str, more: dict[str, object] | None = None, driver: str = "gpu.nvidia.com"
+) -> dict[str, object]:
+    parameters = {"apiVersion": "resource.nvidia.com/v1beta1", "kind": kind, **(more or {})}
+    return {"opaque": {"driver": driver, "parameters": parameters}}
+
+
 @pytest.mark.parametrize(
-    ("key", "need", "hint"),
+    ("need", "rule", "words"),
     [
-        ("sharing: mig", Need(sharing=("mig",)), "whole"),
-        ("sharing: [mig, whole]", Need(sharing=("mig", "whole")), "whole"),
-        ("share: 0.5", Need(share=0.5), "whole card"),
-        ("config: {time_slice: Short}", Need(config={"time_slice": "Short"}), "whole card"),
+        (
+            Need(sharing=("mps", "fraction"), share=0.5, isolation="hardware"),
+            "isolation-not-kept",
+            "no way that",
+        ),
+        (Need(sharing=("mps",), isolation="hardware"), "isolation-not-kept", "limits on threads"),
+        (
+            Need(sharing=("fraction",), share=0.5, select="true"),
+            "not-by-fraction",
+            "a selector cannot be kept",
+        ),
+        (Need(sharing=("fraction",), share=0.5, same="pcie-root"), "not-by-fraction", "`same: pcie-root`"),
+        (Need(sharing=("consumable",), share=0.5), "share-of-any-card", "`share: 0.5`"),
+        (
+            Need(sharing=("consumable",), share=0.5, card=("L4", "T4")),
+            "share-of-any-card",
+            "whose memory nobody",
+        ),
+        (Need(count=2, same="card"), "whole-same-card", "`whole` takes cards"),
+        (Need(sharing=("mig", "whole"), count=2, same="card"), "whole-same-card", "slices of one card"),
+        (Need(config=MPS), "config-mismatch", "`mps` is for `sharing: mps`, and `whole` is asked for"),
+        (Need(sharing=("mig",), config={"time_slice": "Long"}), "config-mismatch", "`time_slice` is for"),
+        (Need(sharing=("mps",), config={"mps": {"pinned_memory": 1024}}), "config-mismatch", "less than 1Mi"),
+        (Need(config=opaque("MigDeviceConfig")), "config-mismatch", "takes a GpuConfig"),
+        (Need(sharing=("mig",), config=opaque("GpuConfig")), "config-mismatch", "takes a MigDeviceConfig"),
+        (
+            Need(sharing=("mig", "whole"), config=opaque("GpuConfig")),
+            "config-mismatch",
+            "for slices and for cards",
+        ),
+        (Need(config=opaque("GpuConfi")), "config-mismatch", "no kind `GpuConfi`"),
+        (Need(config=opaque("GpuConfig", {"shering": {}})), "config-mismatch", "no field `shering`"),
+        (Need(config=opaque("GpuConfig", driver="gpu.amd.com")), "config-mismatch", "are for gpu.amd.com"),
+        (
+            Need(
+                sharing=("mig",),
+                config=opaque("MigDeviceConfig", {"sharing": {**SLICES, "timeSlicingConfig": 1}}),
+            ),
+            "config-mismatch",
+            "has no field `timeSlicingConfig`",
+        ),
+        (
+            Need(config=opaque("GpuConfig", {"sharing": {**SLICES, "mpsConfig": {}}})),
+            "config-mismatch",
+            "`mpsConfig` stands beside the strategy TimeSlicing",
+        ),
+        (
+            Need(sharing=("fraction",), share=0.5, config=opaque("GpuConfig")),
+            "config-mismatch",
+            "a fraction is no claim",
+        ),
     ],
 )
-def test_what_this_version_cannot_run_yet_is_an_error_at_its_place(key: str, need: Need, hint: str) -> None:
-    found = need_findings(pipeline(f"gpu:\n  {key}\n", need))
-    assert [(each.rule, each.position.line, each.severity) for each in found] == [
-        ("not-in-this-version", 2, Severity.ERROR)
-    ]
-    assert f"`{key.partition(':')[0]}`" in found[0].message
-    assert hint in found[0].hint
+def test_what_no_way_can_keep_is_an_error(need: Need, rule: str, words: str) -> None:
+    found = need_findings(pipeline("gpu: {}\n", need))
+    errors = [each for each in found if each.severity is Severity.ERROR]
+    assert [each.rule for each in errors][:1] == [rule]
+    assert words in " ".join(each.message for each in errors)
+    assert all(each.hint for each in errors)
+
+
+@pytest.mark.parametrize(
+    "need",
+    [
+        Need(MemoryRange(at_least=1), sharing=("mig", "whole"), isolation="hardware"),
+        Need(sharing=("mps", "whole"), isolation="hardware"),
+        Need(sharing=("fraction",), share="8Gi"),
+        Need(sharing=("consumable",), share=0.5, card=("L4",)),
+        Need(MemoryRange(at_least=1), sharing=("mig",), count=2, same="card"),
+        Need(sharing=("mps",), config=MPS),
+        Need(sharing=("time-slicing",), config={"time_slice": "Long"}),
+        Need(
+            MemoryRange(at_least=1),
+            sharing=("mig",),
+            config=opaque("MigDeviceConfig", {"sharing": {"strategy": "MPS"}}),
+        ),
+        Need(config=opaque("GpuConfig", {"sharing": SLICES})),
+    ],
+)
+def test_what_its_way_keeps_is_no_finding(need: Need) -> None:
+    assert need_findings(pipeline("gpu: {}\n", need)) == []
 
 
 @pytest.mark.parametrize(

@@ -215,7 +215,7 @@ def test_forms_of_memory(tmp_path: Path, memory: str, bounds: MemoryRange) -> No
             "write a card's id, a compute capability such as cc>=9.0, or an architecture",
         ),
         ("count: true", "wrong-type", "write a whole number"),
-        ("same: rack", "unknown-word", "known: `card-model`, `pcie-root`"),
+        ("same: rack", "unknown-word", "known: `card`, `card-model`, `pcie-root`"),
         ("sharing: fractoin", "unknown-word", "did you mean `fraction`?"),
         ("sharing: fraction", "share-and-sharing", "add `share: 0.5` or `share: 8Gi`"),
         ("share: 1.5", "out-of-range", "write 0.5 or 8Gi; a whole card needs no share"),

@@ -7,33 +7,24 @@ fallbacks) is said.
 
 from __future__ import annotations
 
-import operator
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from allotment.devices.catalogue import Card, cards
 from allotment.devices.mig.load import Load, Part, load_of, parse_load
 from allotment.errors import FindingsError, Severity, UsageError
-from allotment.needs.cards import CardChoice, Kinds, UnknownCardError, chosen_cards
+from allotment.needs.cards import Kinds, UnknownCardError, admits, chosen_cards
 from allotment.platform.find import find_platform
 from allotment.platform.need import WHOLE, Need
 from allotment.quantities import GI, format_bytes
-from allotment.quantities.semver import Semver
 from allotment.repository import Loaded, load_repository
 from allotment.repository.model import Campaign
 from allotment.repository.select import is_repository
 
 Entry = tuple[str, Need | None, int]
 _PARTITION: Final = "mig"
-_COMPARED: Final[Mapping[str, Callable[[int, int], bool]]] = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    ">": operator.gt,
-    "<": operator.lt,
-    "==": operator.eq,
-}
 
 
 def load_from(needs: str) -> tuple[Load, tuple[str, ...]]:
@@ -115,17 +106,7 @@ def _cards(need: Need, kinds: Kinds) -> list[Card]:
         choice = chosen_cards(need.card, kinds)
     except UnknownCardError as error:
         raise UsageError(error.message, remedy=error.hint) from None
-    return [card for card in cards() if _admits(choice, card)]
-
-
-def _admits(choice: CardChoice, card: Card) -> bool:
-    """Whether a card is one of those that were named, or lies between the bounds."""
-    if card in choice.cards or card.architecture.value in choice.architectures:
-        return True
-    own = Semver.parse(f"{card.compute_capability.value}.0")
-    return bool(choice.bounds) and all(
-        _COMPARED[sign](own.compare(Semver.parse(version)), 0) for sign, version in choice.bounds
-    )
+    return [card for card in cards() if admits(choice, card)]
 
 
 def _set_aside(need: Need) -> Iterator[str]:

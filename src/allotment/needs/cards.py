@@ -9,6 +9,7 @@ is counted by classes. Every key is guarded: a card that does not publish it is 
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from allotment.devices.known_classes import NVIDIA_DRIVER
 from allotment.devices.nvml_words import ARCHITECTURES
 from allotment.errors import UsageError
 from allotment.platform.model import Card as Kind
+from allotment.quantities.semver import Semver
 
 Kinds = Mapping[str, Kind]
 """The platform's kinds of card, by the names that it gives them."""
@@ -28,6 +30,13 @@ Kinds = Mapping[str, Kind]
 NO_KINDS: Final[Kinds] = {}
 
 _BOUND: Final = re.compile(r"cc(>=|<=|==|>|<)([0-9]{1,3})(?:\.([0-9]{1,2}))?")
+_COMPARED: Final[Mapping[str, Callable[[int, int], bool]]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+    "==": operator.eq,
+}
 _ATTRIBUTES: Final = f"device.attributes['{NVIDIA_DRIVER}']"
 _NAME: Final = f"{_ATTRIBUTES}.?productName.orValue('')"
 _ARCHITECTURE: Final = f"{_ATTRIBUTES}.?architecture.orValue('')"
@@ -117,6 +126,16 @@ def classes_of(kinds: Kinds) -> tuple[DeviceClass, ...]:
         )
         found.setdefault(kind.device_class, DeviceClass(kind.device_class, selectors))
     return tuple(found.values())
+
+
+def admits(choice: CardChoice, card: Card) -> bool:
+    """Whether a card of the catalogue is one of those that were named, or lies between the bounds."""
+    if card in choice.cards or card.architecture.value in choice.architectures:
+        return True
+    own = Semver.parse(f"{card.compute_capability.value}.0")
+    return bool(choice.bounds) and all(
+        _COMPARED[sign](own.compare(Semver.parse(version)), 0) for sign, version in choice.bounds
+    )
 
 
 def card_words(selector: str) -> str | None:

@@ -2,9 +2,9 @@
 
 ``cpu: 2`` is two devices of the class of processors, ``memory: 8Gi`` a card whose published memory is at
 least that, ``card`` the names that such cards report or the platform's class for them, ``select`` stays as
-it is, ``same`` is a constraint, and a ``fallback`` a list of alternatives of which the first that fits is
-taken. A pipeline that says nothing gets processors, as many as its ``resources`` ask for. Mode and count are
-always written out.
+it is, ``same`` is a constraint, ``config`` parameters for the driver, and ways of sharing and ``fallback`` a
+list of alternatives of which the first that fits is taken. A pipeline that says nothing gets processors, as
+many as its ``resources`` ask for. Mode and count are always written out.
 """
 
 from __future__ import annotations
@@ -14,13 +14,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from allotment.devices.claims import MOST_DEVICES, ClaimSpec, Constraint, ExactRequest, Request, SubRequest
-from allotment.devices.classes import CPU_CLASS, GPU_CLASS
+from allotment.devices.classes import CPU_CLASS, GPU_CLASS, OpaqueConfig
+from allotment.devices.known_classes import NVIDIA_DRIVER
 from allotment.errors import AllotmentError
 from allotment.needs.cards import NO_KINDS, Kinds, card_selectors, chosen_cards, class_of
 from allotment.needs.limits import faults_of
 from allotment.needs.memory import memory_selectors
 from allotment.needs.same import constraint_for
-from allotment.platform.need import NO_RESOURCES, Need, Resources
+from allotment.needs.ways import way_of
+from allotment.needs.ways.choosing import ANYTHING, Able, Alternative, choice_of
+from allotment.platform.need import NO_RESOURCES, WHOLE, Need, Resources
 
 REQUEST = "device"
 
@@ -31,22 +34,28 @@ def claim_for(
     kinds: Kinds = NO_KINDS,
     *,
     by_class: bool = False,
+    able: Able = ANYTHING,
 ) -> ClaimSpec:
-    """The claim of one pod; AllotmentError for a need that cannot be had (see ``need_findings``).
+    """The claim of one pod, or the one that pods share; AllotmentError for a need that cannot be had.
 
     ``kinds`` are the platform's kinds of card. ``by_class`` asks for its device classes where they say the
-    same, as quota on a cluster wants it; a machine of one's own has no such classes.
+    same, as quota on a cluster wants it; a machine of one's own has no such classes. ``able`` is what
+    those who place the pods can do. The claim of a fraction is the one for the card that it is a part of.
     """
     if need is None:
         return ClaimSpec((Request(REQUEST, _processors(cores_for(resources))),))
     for fault in faults_of(need, kinds):
         raise AllotmentError(fault.message, "gpu", fault.hint)
-    needs, classes = dict(_named(need)), kinds if by_class else NO_KINDS
-    constraints = tuple(_constraints(needs, alone=not need.fallback))
-    if not need.fallback:
-        return ClaimSpec((Request(REQUEST, _exactly(need, kinds, classes)),), constraints)
-    alternatives = tuple(SubRequest(name, _exactly(each, kinds, classes)) for name, each in needs.items())
-    return ClaimSpec((Request(REQUEST, first_available=alternatives),), constraints)
+    named = dict(_named(choice_of(need, able).alternatives))
+    classes = kinds if by_class else NO_KINDS
+    alone = len(named) == 1
+    constraints = tuple(_constraints(named, alone=alone))
+    config = tuple(_configs(named, alone=alone))
+    exact = {name: exactly(each, kinds, classes) for name, each in named.items()}
+    if alone:
+        return ClaimSpec((Request(REQUEST, next(iter(exact.values()))),), constraints, config)
+    alternatives = tuple(SubRequest(name, each) for name, each in exact.items())
+    return ClaimSpec((Request(REQUEST, first_available=alternatives),), constraints, config)
 
 
 def cores_for(resources: Resources) -> int:
@@ -54,33 +63,53 @@ def cores_for(resources: Resources) -> int:
     return min(MOST_DEVICES, max(1, math.ceil(resources.cpu or 1)))
 
 
-def _named(need: Need) -> Iterator[tuple[str, Need]]:
-    """The need and its fallbacks, named for what they are: card, card-2, cores."""
+def exactly(alternative: Alternative, kinds: Kinds, classes: Kinds = NO_KINDS) -> ExactRequest:
+    """One alternative as a request."""
+    need, way = alternative.need, alternative.way or way_of(WHOLE)
+    if need.cpu is not None:
+        return _processors(need.cpu)
+    choice = chosen_cards(need.card, kinds)
+    own_class = class_of(choice, classes) if way.device_class == GPU_CLASS else None
+    selectors = (
+        *(() if own_class is not None else card_selectors(choice)),
+        *memory_selectors(need.memory),
+        *way.selectors,
+        *(() if need.select is None else (need.select,)),
+    )
+    return ExactRequest(
+        own_class or way.device_class, selectors, need.count, capacity=way.capacity(need, kinds)
+    )
+
+
+def _named(alternatives: tuple[Alternative, ...]) -> Iterator[tuple[str, Alternative]]:
+    """The alternatives, named for what they are: card, card-2, slice, cores."""
     seen: Counter[str] = Counter()
-    for each in (need, *need.fallback):
-        kind = "card" if each.cpu is None else "cores"
+    for each in alternatives:
+        kind = "cores" if each.way is None else each.way.noun
         seen[kind] += 1
         yield (kind if seen[kind] == 1 else f"{kind}-{seen[kind]}"), each
 
 
-def _constraints(needs: Mapping[str, Need], *, alone: bool) -> Iterator[Constraint]:
-    for name, need in needs.items():
-        constraint = constraint_for(need.same, need.count, REQUEST if alone else f"{REQUEST}/{name}")
+def _constraints(named: Mapping[str, Alternative], *, alone: bool) -> Iterator[Constraint]:
+    for name, each in named.items():
+        constraint = constraint_for(each.need.same, each.need.count, _request(name, alone=alone))
         if constraint is not None:
             yield constraint
 
 
-def _exactly(need: Need, kinds: Kinds, classes: Kinds) -> ExactRequest:
-    if need.cpu is not None:
-        return _processors(need.cpu)
-    choice = chosen_cards(need.card, kinds)
-    own_class = class_of(choice, classes)
-    selectors = (
-        *(() if own_class is not None else card_selectors(choice)),
-        *memory_selectors(need.memory),
-        *(() if need.select is None else (need.select,)),
-    )
-    return ExactRequest(own_class or GPU_CLASS, selectors, need.count)
+def _configs(named: Mapping[str, Alternative], *, alone: bool) -> Iterator[OpaqueConfig]:
+    """What the driver is told, for each alternative by its name: a kind fits one kind of device."""
+    for name, each in named.items():
+        requests = (_request(name, alone=alone),)
+        opaque = (each.need.config or {}).get("opaque")
+        if opaque is not None:
+            yield OpaqueConfig(opaque["driver"], opaque["parameters"], requests)
+        elif each.way is not None and (parameters := each.way.parameters(each.need)) is not None:
+            yield OpaqueConfig(NVIDIA_DRIVER, parameters, requests)
+
+
+def _request(name: str, *, alone: bool) -> str:
+    return REQUEST if alone else f"{REQUEST}/{name}"
 
 
 def _processors(count: int) -> ExactRequest:

@@ -18,6 +18,7 @@ from allotment.devices.selectors import Matcher
 from allotment.devices.slices import Device
 from allotment.needs.cards import card_words
 from allotment.needs.memory import memory_of, memory_words
+from allotment.needs.ways.slices import LESS_THAN_A_CARD
 from allotment.needs.words import class_words
 from allotment.platform.need import MemoryRange
 
@@ -39,6 +40,7 @@ class Kind(StrEnum):
     CLASS = "class"
     MEMORY = "memory"
     CARD = "card"
+    PART = "part"
     SELECT = "select"
     TAINT = "taint"
     POOL = "pool"
@@ -83,7 +85,9 @@ def _clauses(exact: ExactRequest, classes: Mapping[str, DeviceClass]) -> Iterato
         bounds = tuple(each for each in exact.selectors if each not in kept)
         yield Clause(Kind.MEMORY, f"have {said} of memory", bounds, memory)
     for selector in kept:
-        if card_words(selector) is None:
+        if selector == LESS_THAN_A_CARD:
+            yield Clause(Kind.PART, "are less than a whole card", (selector,))
+        elif card_words(selector) is None:
             yield Clause(Kind.SELECT, f"pass `{selector}`", (selector,))
     yield Clause(Kind.TAINT, "have no taint that keeps pods off", tolerated=exact)
     yield Clause(Kind.POOL, "are in a pool that is whole")

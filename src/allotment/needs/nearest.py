@@ -161,6 +161,7 @@ _SHORT: Mapping[Kind, Callable[[Candidate, Clause], str]] = {
     Kind.MEMORY: _short_of_memory,
     Kind.CARD: lambda _, clause: f"it is no {clause.words.removeprefix('are ')}",
     Kind.CLASS: _class_words,
+    Kind.PART: lambda _, __: "it is a whole card under the name of a slice",
     Kind.TAINT: _taint_words,
     Kind.POOL: lambda each, _: each.listed.why,
     Kind.SELECT: lambda _, clause: f"it does not {clause.words}",

@@ -1,7 +1,8 @@
 """What the cards of one pod share: ``same`` as a constraint of the claim, and back into words.
 
 ``card-model`` are cards of one product name, ``pcie-root`` cards below one root complex, which reach each
-other without passing the processors. A device that does not publish the attribute cannot be one of several.
+other without passing the processors, ``card`` slices of one card. A device that does not publish the
+attribute cannot be one of several.
 """
 
 from __future__ import annotations
@@ -14,8 +15,14 @@ from allotment.devices.known_classes import NVIDIA_DRIVER
 from allotment.devices.pci import PCIE_ROOT
 
 MODEL: Final = f"{NVIDIA_DRIVER}/productName"
-_ATTRIBUTES: Final[Mapping[str, str]] = {"card-model": MODEL, "pcie-root": PCIE_ROOT}
-_WORDS: Final[Mapping[str, str]] = {MODEL: "all of one model", PCIE_ROOT: "all below one PCIe root"}
+PARENT: Final = f"{NVIDIA_DRIVER}/parentUUID"
+SAME_CARD: Final = "card"
+_ATTRIBUTES: Final[Mapping[str, str]] = {SAME_CARD: PARENT, "card-model": MODEL, "pcie-root": PCIE_ROOT}
+_WORDS: Final[Mapping[str, str]] = {
+    PARENT: "all of one card",
+    MODEL: "all of one model",
+    PCIE_ROOT: "all below one PCIe root",
+}
 
 
 def constraint_for(same: str | None, count: int, request: str) -> Constraint | None:

@@ -10,6 +10,7 @@ from allotment.devices.classes import AMD_CLASS, CPU_CLASS, GPU_CLASS, INTEL_CLA
 from allotment.needs.cards import card_words
 from allotment.needs.memory import memory_of, memory_words
 from allotment.needs.same import same_words
+from allotment.needs.ways.slices import LESS_THAN_A_CARD
 
 _NOUNS: Final[Mapping[str, tuple[str, str]]] = {
     CPU_CLASS: ("core", "cores"),
@@ -36,12 +37,13 @@ def request_words(exact: ExactRequest) -> str:
     """One request in words, without what its devices share."""
     memory, others = memory_of(exact.selectors)
     kinds = {selector: words for selector in others if (words := card_words(selector)) is not None}
-    free = [selector for selector in others if selector not in kinds]
+    free = [each for each in others if each not in kinds and each != LESS_THAN_A_CARD]
     of = f" of {said}" if (said := memory_words(memory)) else ""
+    shared = "".join(f" ({amount} of it)" for amount in exact.capacity.values())
     each = " each" if of and exact.count > 1 else ""
     kind = f" ({' and '.join(kinds.values())})" if kinds else ""
     passing = f" that {'passes' if exact.count == 1 else 'pass'} `{' && '.join(free)}`" if free else ""
-    return f"{_counted(exact)}{of}{each}{kind}{passing}"
+    return f"{_counted(exact)}{of}{each}{kind}{shared}{passing}"
 
 
 def class_words(device_class: str, *, several: bool = True) -> str:

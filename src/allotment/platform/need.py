@@ -13,7 +13,7 @@ from typing import Any
 
 WHOLE = "whole"
 SHARING = (WHOLE, "mig", "fraction", "time-slicing", "mps", "consumable")
-SAME = ("card-model", "pcie-root")
+SAME = ("card", "card-model", "pcie-root")
 ISOLATION = ("hardware",)
 
 

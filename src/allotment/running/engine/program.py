@@ -13,6 +13,7 @@ from pathlib import Path
 from allotment.devices.claims import ClaimSpec
 from allotment.errors import Finding, FindingsError, Severity, UsageError, did_you_mean
 from allotment.needs import claim_for, need_findings
+from allotment.needs.ways.here import findings_here
 from allotment.platform.model import Platform, Team
 from allotment.repository.model import Fleet, Gang, Repository
 
@@ -67,7 +68,11 @@ def programs_for(
         if file is None:
             hint = did_you_mean(name, [*repository.fleets, *repository.gangs])
             raise UsageError(f"there is no fleet or gang `{name}`", str(repository.root), hint)
-        about = [*need_findings(file, platform.cards), *_not_here(file, repository.root.resolve())]
+        about = [
+            *need_findings(file, platform.cards),
+            *findings_here(file),
+            *_not_here(file, repository.root.resolve()),
+        ]
         refused = [finding for finding in about if finding.severity is Severity.ERROR]
         findings += refused
         if not refused:

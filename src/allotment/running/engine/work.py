@@ -16,6 +16,7 @@ from pathlib import Path
 from allotment.devices.claims import ClaimSpec
 from allotment.errors import Finding, FindingsError, Severity, UsageError, did_you_mean
 from allotment.needs import claim_for, need_findings
+from allotment.needs.ways.here import findings_here
 from allotment.platform.model import Platform, Team
 from allotment.repository.model import (
     Campaign,
@@ -91,7 +92,7 @@ def works_for(
                 f"there is no campaign `{name}`", where=str(repository.root / "campaigns"), remedy=hint
             )
         pipeline = repository.pipelines[campaign.pipeline]
-        about = [*need_findings(pipeline, platform.cards), *_not_here(pipeline)]
+        about = [*need_findings(pipeline, platform.cards), *findings_here(pipeline), *_not_here(pipeline)]
         refused = [finding for finding in about if finding.severity is Severity.ERROR]
         findings += refused
         if not refused:
