@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -105,3 +106,39 @@ def test_named_files_are_compared_and_another_base_can_be_named(
     assert invoke(["check", "--base", "HEAD"]) == 0
     assert invoke(["check", "--base", "nowhere"]) == 2
     assert "git knows no `nowhere`" in capsys.readouterr().err
+
+
+def test_it_is_said_what_was_compared_with(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout
+    assert invoke(["check"]) == 0
+    assert capsys.readouterr().out.endswith(f"; compared with main at {commit[:10]}\n")
+    assert invoke(["check", "-o", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["compared_with"] == f"main at {commit[:10]}"
+
+
+def test_a_repository_that_only_a_folder_around_it_keeps_in_git_is_noted(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = root / "scans" / "inner"
+    for name, text in ((BOOKS, CAMPAIGN), (READ, PIPELINE), ("scans/a/x", ""), ("scans/b/x", "")):
+        (inner / name).parent.mkdir(parents=True, exist_ok=True)
+        (inner / name).write_text(text)
+    monkeypatch.chdir(inner)
+    for words in (["check"], ["check", "--base", "main"]):
+        assert invoke(words) == 0
+        said = capsys.readouterr().out
+        assert "note before-not-checked" in said
+        assert "nothing of this folder is in main at " in said
+        assert f"of the git repository {root}" in said
+
+
+def test_a_clone_of_one_commit_that_is_compared_with_itself_is_noted(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git("clone", "-q", "--depth", "1", f"file://{root}", str(root / "clone"))
+    monkeypatch.chdir(root / "clone")
+    git("branch", "-q", "-M", "main")
+    assert invoke(["check"]) == 0
+    said = capsys.readouterr().out
+    assert "note before-not-checked" in said
+    assert "is this very commit; fetch the whole history" in said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -32,8 +33,11 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+BASE = re.compile(r"; compared with main at [0-9a-f]{10}\n\Z")
+
+
 class Said:
-    """Runs `allot` and keeps what it said."""
+    """Runs `allot` and keeps what it said, but for the commit that it compared with."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self.capsys = capsys
@@ -41,12 +45,15 @@ class Said:
 
     def __call__(self, *words: str) -> int:
         code = invoke(["check", *words])
-        self.out, self.err = self.capsys.readouterr()
+        out, self.err = self.capsys.readouterr()
+        self.out = BASE.sub("\n", out)
         return code
 
     def json(self, *words: str) -> Any:
         self(*words, "-o", "json")
-        return json.loads(self.out)
+        answer = json.loads(self.out)
+        assert answer.pop("compared_with").startswith("main at ")
+        return answer
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ Whoever proposes a change may propose anything; the commit that it will go into 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from allotment.errors import Finding, Position, Severity, UsageError
@@ -18,6 +19,14 @@ from allotment.repository.read_before import FOLDERS, before_of
 from allotment.repository.rendered import Rendered
 
 
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What differs from before, and what that is: a commit, or nothing."""
+
+    findings: tuple[Finding, ...]
+    base: str = ""
+
+
 def compared(
     now: Repository,
     platform: Platform,
@@ -26,12 +35,13 @@ def compared(
     base: str | None,
     whole: bool,
     environ: Mapping[str, str],
-) -> list[Finding]:
+) -> Compared:
     """Findings about what differs from before; ``whole`` tells that files that are gone are looked for too.
 
     Raises `UsageError` for a ``base`` that is asked for and cannot be had.
     """
     findings: list[Finding] = []
+    name = ""
     try:
         earlier = Git(now.root, environ).earlier(FOLDERS, base)
     except NotComparedError as error:
@@ -39,11 +49,14 @@ def compared(
             raise UsageError(error.reason, where="--base", remedy=error.hint) from None
         findings.append(_not_compared(now.root, error))
     else:
+        name = earlier.name
         findings += _against(before_of(earlier, now, platform), now, whole=whole)
+        if earlier.doubt:
+            findings.append(_not_compared(now.root, NotComparedError(earlier.doubt)))
     told = {(finding.position, finding.rule) for finding in findings}
     recorded = _against(rendered.before, now, whole=whole)
     findings += (each for each in recorded if (each.position, each.rule) not in told)
-    return [*findings, *rendered.findings]
+    return Compared((*findings, *rendered.findings), name)
 
 
 def _against(before: Before, now: Repository, *, whole: bool) -> Iterator[Finding]:

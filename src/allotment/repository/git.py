@@ -17,7 +17,7 @@ import stat
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from subprocess import PIPE, Popen
 from tempfile import TemporaryFile
@@ -57,6 +57,7 @@ LINK: Final = "120000"
 SECONDS: Final = 30.0
 MOST_BYTES: Final = 256 * 1024 * 1024
 DIGITS: Final = 10
+WHOLE_HISTORY: Final = "fetch the whole history (`fetch-depth: 0`, or `git fetch --unshallow`)"
 
 
 @dataclass(eq=False)
@@ -73,12 +74,13 @@ class Earlier:
     """Files of an earlier commit by their paths from the repository's folder.
 
     ``changed`` holds the bytes of those that differ from the files on the disk, ``unchanged`` the others.
-    ``name`` is what to call the commit.
+    ``name`` is what to call the commit, and ``doubt`` says why comparing with it tells little, if so.
     """
 
     name: str
     changed: Mapping[str, bytes]
     unchanged: frozenset[str] = frozenset()
+    doubt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +105,22 @@ class Git:
         name, commit = self._named(base) if base is not None else self._main()
         code, common, _ = self._ask("merge-base", head, commit)
         if code != 0:
-            hint = "fetch the whole history (`fetch-depth: 0`, or `git fetch --unshallow`)" if shallow else ""
+            hint = WHOLE_HISTORY if shallow else ""
             raise NotComparedError(f"`{shown(name)}` and this branch have no common commit here", hint)
         commit = common.decode("ascii").strip()
-        return self._files(f"{name} at {commit[:DIGITS]}", commit, prefix, folders)
+        found = self._files(f"{name} at {commit[:DIGITS]}", commit, prefix, folders)
+        if shallow and commit == head:
+            doubt = f"history was cut off here, and {found.name} is this very commit; {WHOLE_HISTORY}"
+            return replace(found, doubt=doubt)
+        if prefix and not found.changed and not found.unchanged:
+            doubt = f"nothing of this folder is in {found.name} of the git repository {self._top()}"
+            return replace(found, doubt=doubt)
+        return found
+
+    def _top(self) -> str:
+        """The folder of the git repository, which is one around this one."""
+        _, out, _ = self._ask("rev-parse", "--show-toplevel")
+        return os.fsdecode(out).strip()
 
     def remote(self) -> str | None:
         """The address of the remote that a clone has of itself, if there is one and git may say."""

@@ -111,9 +111,10 @@ def check(
         root, found.platform, only=None if only is None else [path for path in only if path != own]
     )
     rendered = read_rendered(root)
-    before = compared(
+    against = compared(
         loaded.repository, found.platform, rendered, base=base, whole=only is None, environ=os.environ
     )
+    before = [*against.findings]
     if found.converter is not None:
         settings = {found.converter.namespace: found.converter.position("namespace")}
         namespaces = {**rendered.namespaces, **settings}
@@ -121,7 +122,8 @@ def check(
     checked = _checked(loaded, found, own if own_asked and found.origin != str(own) else None, world)
     findings = sorted_findings({*checked.findings, *before})
     about_all = [finding for finding in findings if finding.position.file == str(root)]
-    return replace(checked, findings=(*(each for each in findings if each not in about_all), *about_all))
+    here = tuple(each for each in findings if each not in about_all)
+    return replace(checked, findings=(*here, *about_all), base=against.base)
 
 
 def _checked(loaded: Loaded, found: FoundPlatform, own: Path | None, world: ChosenWorld | None) -> Checked:

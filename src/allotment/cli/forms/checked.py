@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from allotment.cli.rules import RULES
-from allotment.cli.shared import finding_line
+from allotment.cli.shared import finding_line, safe
 from allotment.cli.words import counted
 from allotment.errors import Finding, Severity
 
@@ -16,7 +16,7 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What was looked at, and what was found."""
+    """What was looked at, and what was found; ``base`` is the commit that it was compared with."""
 
     findings: tuple[Finding, ...]
     pipelines: int
@@ -26,6 +26,7 @@ class Checked:
     gangs: int
     files: int
     origin: str
+    base: str = ""
 
     def count(self, severity: Severity) -> int:
         """How many findings are of this severity."""
@@ -47,6 +48,8 @@ def closing_line(checked: Checked) -> str:
     others = [counted(n, word) for n, word in ((checked.fleets, "fleet"), (checked.gangs, "gang")) if n]
     if others:
         read += f", and {' and '.join(others)}"
+    if checked.base:
+        read += f"; compared with {safe(checked.base)}"
     by_severity = Counter(finding.severity for finding in checked.findings)
     if not by_severity.keys() - {Severity.NOTE}:
         return f"nothing wrong in {counted(checked.files, 'file')}: {read}"
@@ -63,6 +66,7 @@ def as_json(checked: Checked) -> str:
     value = {
         "format_version": FORMAT_VERSION,
         "platform": checked.origin,
+        "compared_with": checked.base,
         "summary": {
             **summary,
             "files": checked.files,
