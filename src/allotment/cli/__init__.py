@@ -34,6 +34,7 @@ COMMANDS = {
     "status": "Say how campaigns stand.",
     "logs": "Show what the workers of a volume wrote.",
     "results": "Say where a campaign's results are, or print its text.",
+    "measure": "Say what pipelines used of a card, and what they should ask for.",
     "retry": "Let failed volumes be tried again by the next run.",
     "devices": "Say which devices there are, and which are free.",
     "claim": "Print a pipeline's claim, and say which devices would do.",

@@ -110,13 +110,18 @@ class MeasuredFile:
 def scan_measured(root: Path) -> tuple[MeasuredFile, list[Finding]]:
     """The repository's `measured.yaml` and the findings about it; no file or a broken one has no entries."""
     path = root / FILE
-    if not path.exists() and not path.is_symlink():
-        return MeasuredFile(path), []
-    if not is_within(str(path.resolve()), str(root.resolve())):
+    if path.is_symlink() and not is_within(str(path.resolve()), str(root.resolve())):
         message = "this is a link that leads out of the repository"
         return MeasuredFile(path), [
             Finding(Position(str(path)), "file-escapes", message, "put the file itself here")
         ]
+    return scan_measured_file(path)
+
+
+def scan_measured_file(path: Path) -> tuple[MeasuredFile, list[Finding]]:
+    """Such a file wherever it is."""
+    if not path.exists():
+        return MeasuredFile(path), []
     document, findings = scan_document(path, name=str(path))
     if document is None:
         return MeasuredFile(path), findings
