@@ -11,6 +11,7 @@ from allotment.documents.shapes import Key, Record, TableOf, Text
 from allotment.errors import Severity
 from allotment.platform.names import look_label, look_printable, looks_secret
 from allotment.repository.model import EnvironmentVariable
+from allotment.repository.reserved_variables import why_ours, why_reserved
 
 VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -19,6 +20,22 @@ def _look_variable(text: str, place: Place) -> None:
     if len(text) > 253 or not VARIABLE.fullmatch(text):
         hint = "use letters, digits and `_`, and no digit in front"
         place.refuse("bad-name", f"`{shown(text)}` cannot be a variable's name", hint, key=True)
+
+
+def _look_program_variable(text: str, place: Place) -> None:
+    _look_variable(text, place)
+    _look_reserved(text, place, why_ours(text), "take another name")
+
+
+def _look_pipeline_variable(text: str, place: Place) -> None:
+    _look_variable(text, place)
+    hint = "take another name; a step `command` can set it for its own program, as `env` of its settings"
+    _look_reserved(text, place, why_reserved(text), hint)
+
+
+def _look_reserved(text: str, place: Place, why: str | None, hint: str) -> None:
+    if why is not None:
+        place.refuse("reserved-variable", f"`{shown(text)}` may not be set here: {why}", hint, key=True)
 
 
 SECRET: Final = Record(
@@ -46,4 +63,7 @@ class Variable:
         return EnvironmentVariable(name, value=Text(longest=32_768, empty=True).read(value, place))
 
 
-ENVIRONMENT: Final[TableOf[EnvironmentVariable]] = TableOf(Variable(), _look_variable)
+PROGRAM_ENVIRONMENT: Final[TableOf[EnvironmentVariable]] = TableOf(Variable(), _look_program_variable)
+"""Variables of a fleet or a gang."""
+PIPELINE_ENVIRONMENT: Final[TableOf[EnvironmentVariable]] = TableOf(Variable(), _look_pipeline_variable)
+"""Variables of a pipeline, whose runner they reach too."""

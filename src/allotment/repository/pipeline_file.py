@@ -12,7 +12,7 @@ from allotment.errors import did_you_mean
 from allotment.platform.model import Platform
 from allotment.platform.need import NO_RESOURCES
 from allotment.platform.need_shapes import NEED, RESOURCES
-from allotment.repository.environment import ENVIRONMENT
+from allotment.repository.environment import PIPELINE_ENVIRONMENT
 from allotment.repository.file_name import FILE_NAME_KEYS
 from allotment.repository.model import Pipeline
 from allotment.repository.platform_words import (
@@ -33,7 +33,7 @@ PIPELINE: Final[Record[dict[str, Any]]] = Record(
         "resources": Key(RESOURCES),
         "size": Key(Text()),
         "topology": Key(TOPOLOGY),
-        "env": Key(ENVIRONMENT),
+        "env": Key(PIPELINE_ENVIRONMENT),
         "prepare": Key(STEP, nullable=True),
         "max_seconds": Key(Integer(1)),
         "ttl_seconds_after_finished": Key(Integer(1)),

@@ -73,6 +73,7 @@ REPOSITORY_RULES: Final = {
     "platform-not-used": "The repository's own platform file does not say that it is for this machine.",
     "recipe-changed": "Image, prepare or steps of a used pipeline are not what they were.",
     "record-unreadable": "A file of the record of what was run cannot be read.",
+    "reserved-variable": "A variable is set that the runner itself lives by.",
     "sharing-not-allowed": "A card is to be shared in a way that the platform does not allow.",
     "size-and-need": "A size and a need of its own stand beside each other.",
     "step-of-image": "A step is nearly one of ours by name, and is taken for the image's own.",

@@ -15,7 +15,7 @@ from allotment.documents.shapes import Flag, Integer, Key, ListOf, Record
 from allotment.platform.durations import Duration
 from allotment.platform.model import Platform
 from allotment.platform.need_shapes import NEED, RESOURCES
-from allotment.repository.environment import ENVIRONMENT
+from allotment.repository.environment import PROGRAM_ENVIRONMENT
 from allotment.repository.file_name import FILE_NAME_KEYS
 from allotment.repository.model import Fleet, Gang, Replicas
 from allotment.repository.platform_words import (
@@ -105,7 +105,7 @@ def _shared_keys(platform: Platform) -> dict[str, Key[Any]]:
         "priority": Key(LaneShape(platform)),
         "preemptible": Key(Flag()),
         "topology": Key(TOPOLOGY),
-        "env": Key(ENVIRONMENT),
+        "env": Key(PROGRAM_ENVIRONMENT),
     }
 
 

@@ -23,6 +23,7 @@ from allotment.running.endings import EXIT_FAILED, EXIT_PERMANENT
 from allotment.running.guardian import keep_to_ourselves, post_guardian
 from allotment.running.processes import adopt_orphans, die_with_parent
 from allotment.running.supervisor import SIGNALS, Supervision
+from allotment.running.withheld import secret_names
 
 
 class _Arguments(argparse.ArgumentParser):
@@ -42,7 +43,7 @@ def main() -> int:
             die_with_parent(assignment.worker.parent_pid)
         if assignment.worker.log is not None:
             _log_to(assignment.worker.log)
-        drain = _hidden(assignment.worker.masked)
+        drain = _hidden((*assignment.worker.masked, *secret_names(assignment.bucket)))
         try:
             return _supervise(assignment, pack)
         finally:
@@ -82,7 +83,7 @@ def _no_number(word: str) -> NoReturn:
 
 def _log_to(path: str) -> None:
     """Send everything that this process and those below it print to the log."""
-    log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     os.dup2(log, 1)
     os.dup2(log, 2)
     os.close(log)
@@ -90,7 +91,7 @@ def _log_to(path: str) -> None:
 
 def _hidden(names: Sequence[str]) -> Callable[[], None]:
     """Keep the values of these variables out of everything that is printed from here on."""
-    if not names:
+    if not any(os.environ.get(name) for name in names):
         return lambda: None
     from allotment.running.masking import hide_output
 

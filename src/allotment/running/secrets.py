@@ -44,9 +44,13 @@ class HasEnvironment(Protocol):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Secrets:
-    """The values of secrets, by the file that asks for them and the variable; they are never shown."""
+    """The values of secrets, by the file that asks for them and the variable; they are never shown.
+
+    ``everywhere`` are values that no file asked for and that are masked all the same.
+    """
 
     _by_file: Mapping[Path, Mapping[str, str]] = field(default_factory=dict)
+    everywhere: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"Secrets(of {len(self._by_file)} files)"
@@ -57,7 +61,7 @@ class Secrets:
 
     def mask(self, path: Path) -> Callable[[str], str]:
         """What makes a text of a file's workers fit to be shown."""
-        return masker(self.variables(path).values())
+        return masker((*self.variables(path).values(), *self.everywhere))
 
 
 NO_SECRETS = Secrets()

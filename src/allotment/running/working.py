@@ -23,6 +23,7 @@ from allotment.running.limits import set_limits
 from allotment.running.logs import begin_log
 from allotment.running.masking import MaskedStream, hide
 from allotment.running.processes import die_with_parent
+from allotment.running.withheld import secret_names, withhold
 
 
 def begin_process(
@@ -45,7 +46,8 @@ def begin_process(
         os.close(nothing)
         faulthandler.enable()
         faulthandler.register(signal.SIGUSR1)
-        names = assignment.worker.masked
+        withhold(assignment.bucket, given=assignment.worker.masked)
+        names = (*assignment.worker.masked, *secret_names(assignment.bucket))
         mask = hide(os.environ[name] for name in names if os.environ.get(name))
         if names:
             sys.stdout = MaskedStream(cast("TextIOBase", sys.stdout), mask)

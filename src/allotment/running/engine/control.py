@@ -24,6 +24,7 @@ DESCRIPTION = "engine.json"
 LOCK = "lock"
 OVER = "over"
 ASSIGNMENTS = "assignments"
+PRIVATE = 0o700
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +61,11 @@ class Registration:
 
     def __enter__(self) -> Self:
         try:
-            (self.folder / "stop").mkdir(parents=True)
+            for folder in (self.folder.parent, self.folder):
+                folder.mkdir(mode=PRIVATE, parents=True, exist_ok=folder != self.folder)
+            (self.folder / "stop").mkdir()
             (self.folder / OVER).mkdir()
-            (self.folder / "logs").mkdir()
+            (self.folder / "logs").mkdir(mode=PRIVATE)
             (self.folder / ASSIGNMENTS).mkdir()
             self._lock = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             fcntl.flock(self._lock, fcntl.LOCK_EX)

@@ -24,7 +24,7 @@ from allotment.running.assignment import WorkerSpec
 from allotment.running.commanding import Task, command_line
 from allotment.running.engine.program import Kind, Program
 from allotment.running.engine.visible import Visible, card_variables
-from allotment.running.engine.worker import Worker, worker_environment
+from allotment.running.engine.worker import Worker, private_log, worker_environment
 from allotment.running.secrets import NO_SECRETS, Secrets
 
 
@@ -67,7 +67,7 @@ class ProgramStarter:
         reading, writing = os.pipe()  # it tells nothing; its end of the pipe is closed at once
         os.close(writing)
         try:
-            with log.open("ab") as output:
+            with private_log(log) as output:
                 process = subprocess.Popen(
                     [sys.executable, "-P", "-m", "allotment.running.commanding", *command_line(task)],
                     stdin=subprocess.DEVNULL,

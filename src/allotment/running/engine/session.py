@@ -9,7 +9,7 @@ import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -55,6 +55,7 @@ from allotment.running.engine.visible import visible_cards
 from allotment.running.engine.work import Work
 from allotment.running.prepare.machine import cache_folder, is_prepared
 from allotment.running.secrets import NO_SECRETS, Secrets
+from allotment.running.withheld import secret_values, without_credentials
 
 OLD_ENGINES_KEPT = 50
 EVENTS_SECONDS = 1.0
@@ -113,6 +114,7 @@ def run_works(
         campaigns=(*(work.campaign for work in works), *(program.name for program in programs)),
         root=str((works[0] if works else programs[0]).root),
     )
+    hidden = replace(session.secrets, everywhere=secret_values(folder, session.environment))
     processors = {} if session.pretend else processors_of(session.world)
     cards = {} if session.pretend else visible_cards(session.world)
     groups = tuple(_run_of(program, arrival) for arrival, program in enumerate(programs, len(works)))
@@ -131,7 +133,7 @@ def run_works(
             processors=processors,
             cards=cards,
             environment=session.environment,
-            secrets=session.secrets,
+            secrets=hidden,
         )
         engine = Engine(
             runs=runs,
@@ -151,8 +153,8 @@ def run_works(
                     folder=registration.folder,
                     processors=processors,
                     cards=cards,
-                    environment=session.environment,
-                    secrets=session.secrets,
+                    environment=without_credentials(folder, session.environment),
+                    secrets=hidden,
                 ),
             ),
             logs={

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import IO
 
 from allotment.devices.claims import Allocation
 from allotment.devices.ledger import Hold
@@ -144,7 +145,7 @@ def start_worker(
     WorldError when no process can be started.
     """
     for needed in (folder, log.parent):  # somebody may have tidied up meanwhile
-        needed.mkdir(parents=True, exist_ok=True)
+        needed.mkdir(mode=0o700, parents=True, exist_ok=True)
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
     path = folder / f"{campaign}-{'prepare' if prepare else index}.json"
@@ -154,7 +155,7 @@ def start_worker(
             assignment, worker=replace(assignment.worker, parent_pid=os.getpid(), events_fd=writing)
         )
         path.write_text(json.dumps(told.to_json()), encoding="utf-8")
-        with log.open("ab") as output:
+        with private_log(log) as output:
             process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "allotment.running", "--assignment", str(path), *words],
                 stdin=subprocess.DEVNULL,
@@ -173,6 +174,12 @@ def start_worker(
         hold.close()
     volumes = tuple(volume.id for volume in assignment.pack(0))
     return Worker(campaign, index, volumes, allocation, now, process, reading, log, mask=mask)
+
+
+def private_log(path: Path) -> IO[bytes]:
+    """A log to write on, which is its user's alone: what programs print may be anything."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+    return os.fdopen(os.open(path, flags, 0o600), "ab")
 
 
 def worker_environment(

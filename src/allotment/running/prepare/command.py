@@ -21,6 +21,7 @@ from typing import Any
 
 from allotment.running.endings import VolumeFailedError
 from allotment.running.prepare import PrepareContext, PrepareSettingsError
+from allotment.running.withheld import environment_below
 
 FOLDER, WORKDIR = "{folder}", "{workdir}"
 READ_SIZE = 1 << 16
@@ -59,7 +60,11 @@ def read_settings(settings: Mapping[str, Any]) -> tuple[str, ...]:
 def _run(arguments: list[str]) -> tuple[int, str]:
     """Run a program to its end; returns its exit code and the last lines that it printed."""
     with subprocess.Popen(
-        arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        arguments,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environment_below(os.environ),
     ) as process:
         try:
             last = _passed_on(process)

@@ -31,6 +31,7 @@ from typing import IO, Any
 from allotment.running.processes import end_all, has_mark
 from allotment.running.steps import Page, PageRefused, Step, StepContext, StepSettingsError
 from allotment.running.steps.command_settings import OUTPUT_NAME, Settings, read_settings
+from allotment.running.withheld import environment_below
 
 SUFFIXES = {"image/png": ".png", "image/jpeg": ".jpg", "image/tiff": ".tif", "application/pdf": ".pdf"}
 MARK = "ALLOT_STEP_PROCESS"
@@ -131,7 +132,7 @@ class CommandStep:
                     stdin=subprocess.DEVNULL,
                     stdout=printed,
                     stderr=errors,
-                    env={**os.environ, **self._settings.env, MARK: mark},
+                    env={**environment_below(os.environ), **self._settings.env, MARK: mark},
                 )
                 return process.wait()
             finally:
