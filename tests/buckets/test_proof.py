@@ -35,8 +35,25 @@ def test_an_honest_bucket_passes_as_often_as_one_likes() -> None:
     bucket = MemoryBucket()
     for _ in range(3):
         prove(bucket, "team", "here")
-    assert len(bucket.objects) == 3
-    assert all(key.startswith("team/_probe/") for key in bucket.objects)
+    assert list(bucket.objects) == ["team/_probe/proof-1/probe"], "one object is left, however often"
+
+
+def test_a_bucket_that_was_mended_is_proved_anew_and_one_that_broke_is_found_out() -> None:
+    liar = Liar()
+    for _ in range(2):
+        with pytest.raises(BucketRefused, match="writes over"):
+            prove(liar, "team", "here")
+    honest = MemoryBucket(liar.objects)
+    prove(honest, "team", "here")
+    assert sorted(honest.objects) == ["team/_probe/proof-1/probe", "team/_probe/proof-2/probe"]
+    with pytest.raises(BucketRefused, match="writes over"):
+        prove(Liar(honest.objects), "team", "here")
+
+
+def test_when_every_kept_key_is_spoilt_there_are_others() -> None:
+    bucket = MemoryBucket({f"team/_probe/proof-{number}/probe": b"x" for number in range(1, 10)})
+    prove(bucket, "team", "here")
+    assert len(bucket.objects) == 10
 
 
 class Loser(MemoryBucket):

@@ -2,7 +2,8 @@
 
 Some servers take ``If-None-Match`` and do not heed it; npm's `s3rver` is one. Two workers of one volume would
 then overwrite each other's pages and leases without anybody noticing, so such a bucket is found out before
-anything is written that matters. The proof leaves one small object behind each time: nothing here deletes.
+anything is written that matters. Nothing here deletes, so the proof leaves one small object behind, and the
+next proof is that this one cannot be written over: a further one is left only by a bucket that failed.
 """
 
 from __future__ import annotations
@@ -10,12 +11,20 @@ from __future__ import annotations
 import secrets
 import time
 
-from allotment.buckets.bucket import Bucket, BucketRefused, KeyExists, KeyMissing, ObjectRefused
+from allotment.buckets.bucket import (
+    Bucket,
+    BucketRefused,
+    Conflict,
+    KeyExists,
+    KeyMissing,
+    ObjectRefused,
+)
 from allotment.buckets.keys import probe_key
 from allotment.buckets.once import Patience, PatientBucket, Sleep, again
 
 AT_THE_START = Patience(tries=6, first=0.25, longest=4.0)
 """Somebody waits to see the run begin, and a wrong address should be told soon."""
+MOST_KEPT = 9
 FIRST = b"the first\n"
 SECOND = b"the second, which a bucket must refuse\n"
 LIES = (
@@ -34,14 +43,12 @@ def prove(
     team: str,
     where: str,
     *,
-    unique: str | None = None,
     sleep: Sleep = time.sleep,
     patience: Patience = AT_THE_START,
 ) -> None:
     """Write a key of its own twice; raises `BucketRefused` unless the second time is refused."""
-    key = probe_key(team, unique or secrets.token_hex(16))
     patient = PatientBucket(bucket, sleep=sleep, patience=patience)
-    patient.put(key, FIRST)
+    key = _first(patient, team)
     try:
         again(lambda: bucket.create(key, SECOND), sleep=sleep, patience=patience)
         refused = False
@@ -56,6 +63,20 @@ def prove(
         raise BucketRefused(CHANGES, where, NO_STORE)
     if not any(entry.key == key for entry in patient.list(key.rpartition("/")[0] + "/")):
         raise BucketRefused(FORGETS, where, NO_LISTS)
+
+
+def _first(bucket: PatientBucket, team: str) -> str:
+    """The key under which the first of the two lies, written now or by an earlier proof."""
+    for number in range(1, MOST_KEPT + 1):
+        key = probe_key(team, f"proof-{number}")
+        try:
+            bucket.put(key, FIRST)
+        except Conflict:  # it was written over, by this bucket as it was once
+            continue
+        return key
+    key = probe_key(team, secrets.token_hex(16))
+    bucket.put(key, FIRST)
+    return key
 
 
 def _there(bucket: PatientBucket, key: str) -> bytes | None:

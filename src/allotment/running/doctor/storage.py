@@ -1,13 +1,12 @@
 """Whether the bucket keeps what it has to: it can be written, and a key that is there is never written over.
 
 A folder is tried in a hidden folder of its own inside it, which is taken away again; an object store keeps
-the one small object of the trial, for nothing of ours ever deletes there.
+the one small object of all trials, for nothing of ours ever deletes there.
 """
 
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 import tempfile
 import time
@@ -48,7 +47,7 @@ def folder(path: Path, clock: Callable[[], float] = time.time) -> Iterator[Answe
         yield problem("bucket", f"{path} cannot be written: {error.strerror}", remedy)
         return
     try:
-        prove(FolderBucket(trial), "doctor", str(path), unique=secrets.token_hex(8))
+        prove(FolderBucket(trial), "doctor", str(path))
         yield from room("bucket", path, place)
         yield fine("bucket", f"{KEPT} ({_how(trial)})")
         skew = trial.stat().st_mtime - clock()
