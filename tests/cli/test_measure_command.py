@@ -115,7 +115,7 @@ def test_heights_are_from_nothing_up(values: list[float], line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "line"), [([], ""), ([3.0, 3.0], "█"), ([1, 1, 1, 1, 2, 5], "█▃  ▃"), ([1, 2], "██")]
+    ("values", "line"), [([], ""), ([3.0, 3.0], "█"), ([1, 1, 1, 1, 2, 5], "█▃  ▃"), ([1, 2], "█ █")]
 )
 def test_a_histogram_counts_equal_parts(values: list[float], line: str) -> None:
     assert histogram(values) == line

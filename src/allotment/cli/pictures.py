@@ -41,4 +41,4 @@ def histogram(values: Sequence[float], width: int = WIDEST) -> str:
 def _block(value: float, highest: float) -> str:
     if value <= 0 or highest <= 0:
         return NOTHING
-    return BLOCKS[min(len(BLOCKS) - 1, int(value / highest * len(BLOCKS)))]
+    return BLOCKS[round(value / highest * (len(BLOCKS) - 1))]
