@@ -7,7 +7,8 @@ in the same way: ids from the names of node and card, a PCIe root of its own for
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 from uuid import UUID, uuid5
 
@@ -17,7 +18,7 @@ from allotment.devices.nvml_words import mig_device_name
 from allotment.devices.slices import AttributeValue, Capacity, Device, Version
 from allotment.quantities import format_bytes
 
-__all__ = ["Cut", "card_devices"]
+__all__ = ["Cut", "capacity_of", "card_devices"]
 
 _IDS: Final = UUID("5b0f2c52-7a6b-5a3e-9a53-0d1c61a7a0a5")
 _DRIVER: Final = {"driverVersion": Version("580.126.20"), "cudaDriverVersion": Version("13.0.0")}
@@ -49,7 +50,7 @@ def card_devices(card: Card, node: str, minor: int, cuts: Sequence[Cut] = ()) ->
         }
         at = (cut.profile.id, cut.start, cut.profile.memory_slices)
         yield Device(
-            mig_device_name(minor, cut.profile.name, at, 0), {**attributes, **common}, _capacity(cut)
+            mig_device_name(minor, cut.profile.name, at, 0), {**attributes, **common}, capacity_of(cut)
         )
 
 
@@ -69,7 +70,9 @@ def _common(card: Card, minor: int) -> dict[str, AttributeValue]:
     return attributes
 
 
-def _capacity(cut: Cut) -> dict[str, Capacity]:
+@lru_cache(maxsize=1024)
+def capacity_of(cut: Cut) -> Mapping[str, Capacity]:
+    """What a partition offers: one value for all that are alike."""
     amounts: dict[str, str] = {}
     if cut.profile.memory.value is not None:
         amounts["memory"] = format_bytes(cut.profile.memory.value)

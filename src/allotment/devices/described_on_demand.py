@@ -9,12 +9,13 @@ Facts: the driver's gate DynamicMIG (v0.5, Kubernetes 1.35 and later).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from allotment.devices.catalogue import Card, MigProfile
-from allotment.devices.described_cards import card_devices
+from allotment.devices.described_cards import capacity_of, card_devices
 from allotment.devices.mig.cuts import Cut, all_cuts
 from allotment.devices.slices import Capacity, CounterConsumption, CounterSet, Device, Pool, ResourceSlice
 from allotment.quantities import format_bytes
@@ -51,13 +52,18 @@ def _devices(card: Card, node: str, number: int) -> Iterator[Device]:
         taken = CounterConsumption(_set_name(number), _all_counters(card))
         yield replace(whole, capacity=capacity, consumes_counters=(taken,))
     cuts = all_cuts(card.mig)
-    for cut, device in zip(cuts, card_devices(card, node, number, cuts), strict=True):
-        yield replace(
-            device,
-            attributes={key: value for key, value in device.attributes.items() if key != "uuid"},
-            capacity={key: value for key, value in device.capacity.items() if "Slice" not in key},
-            consumes_counters=(CounterConsumption(_set_name(number), _counters_of(cut)),),
-        )
+    devices = card_devices(card, node, number, cuts)
+    for cut, device in zip(cuts, devices, strict=True):
+        attributes = {key: value for key, value in device.attributes.items() if key != "uuid"}
+        capacity, takes = _amounts_of(cut, number)
+        yield replace(device, attributes=attributes, capacity=capacity, consumes_counters=takes)
+
+
+@lru_cache(maxsize=4096)
+def _amounts_of(cut: Cut, number: int) -> tuple[Mapping[str, Capacity], tuple[CounterConsumption, ...]]:
+    """What a partition of the card of this number offers and takes: one value for all nodes."""
+    capacity = {key: value for key, value in capacity_of(cut).items() if "Slice" not in key}
+    return capacity, (CounterConsumption(_set_name(number), _counters_of(cut)),)
 
 
 def _set_name(number: int) -> str:

@@ -7,10 +7,34 @@ counter of the pool is overdrawn. After ``checkAvailableCounters`` of k8s.io/dyn
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from allotment.devices.allocation.sites import Amounts, CounterKey, SitePool, consumption_of
+from allotment.devices.allocation.sites import SitePool
 from allotment.devices.allocation.taken import PoolKey, Taken, nanos
+from allotment.devices.slices import CounterConsumption, Device
+
+CounterKey = tuple[str, str]
+Amounts = Mapping[CounterKey, int]
+"""Amounts by counter set and counter, in billionths."""
+
+_NOTHING: Amounts = {}
+
+
+class Consumptions:
+    """What devices take of counters: read once for all devices that share the text of it."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[tuple[CounterConsumption, ...], Amounts]] = {}
+
+    def of(self, device: Device) -> Amounts:
+        """What a device takes."""
+        told = device.consumes_counters
+        if not told:
+            return _NOTHING
+        known = self._known.get(id(told))
+        if known is None:
+            known = self._known[id(told)] = told, _amounts(told)
+        return known[1]
 
 
 class PoolCounters:
@@ -18,7 +42,7 @@ class PoolCounters:
 
     __slots__ = ("consumption", "declared", "groups")
 
-    def __init__(self, pool: SitePool) -> None:
+    def __init__(self, pool: SitePool, consumptions: Consumptions) -> None:
         self.declared: dict[CounterKey, int] = {
             (each.name, counter): nanos(amount)
             for published in pool.counters
@@ -30,7 +54,7 @@ class PoolCounters:
         for published in (*pool.here, *pool.elsewhere):
             for device in published.devices:
                 if device.consumes_counters:
-                    self.consumption.setdefault(device.name, []).append(consumption_of(device))
+                    self.consumption.setdefault(device.name, []).append(consumptions.of(device))
                     self.groups.setdefault(device.name, []).extend(
                         (each.counter_set, frozenset(each.compatibility_groups))
                         for each in device.consumes_counters
@@ -92,3 +116,12 @@ class Ledger:
                 drawn = self._drawn.pop((key, name), 0) - sign * amount
                 if drawn:
                     self._drawn[key, name] = drawn
+
+
+def _amounts(told: Sequence[CounterConsumption]) -> Amounts:
+    found: dict[CounterKey, int] = {}
+    for consumption in told:
+        for counter, amount in consumption.counters.items():
+            key = consumption.counter_set, counter
+            found[key] = found.get(key, 0) + nanos(amount)
+    return found

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from allotment.devices.allocation.amounts import Demand, demand_of
 from allotment.devices.allocation.behaviours import FIXED, Behaviour
-from allotment.devices.allocation.counters import PoolCounters
+from allotment.devices.allocation.counters import Amounts, Consumptions, PoolCounters
 from allotment.devices.allocation.features import NEWEST, Features, Variant, variant_for
 from allotment.devices.allocation.rules import Value, value_of
 from allotment.devices.allocation.sites import Site, SitePool
@@ -39,6 +39,8 @@ class Ground:
         self.behaviour = behaviour
         self.suiting = Suiting(classes, matches, features, behaviour)
         self._demands: dict[tuple[object, ...], Demand | None] = {}
+        self._consumptions = Consumptions()
+        self._uses: dict[int, tuple[Site, Sequence[Amounts]]] = {}
         self._counters: dict[int, tuple[SitePool, PoolCounters]] = {}
         self._values: dict[tuple[str, int], tuple[Site, Sequence[Value | None]]] = {}
 
@@ -75,7 +77,15 @@ class Ground:
         """The counters of a pool."""
         known = self._counters.get(id(pool))
         if known is None:
-            known = self._counters[id(pool)] = pool, PoolCounters(pool)
+            known = self._counters[id(pool)] = pool, PoolCounters(pool, self._consumptions)
+        return known[1]
+
+    def uses(self, site: Site) -> Sequence[Amounts]:
+        """What each device of a node takes of its pool's counters."""
+        known = self._uses.get(id(site))
+        if known is None or known[0] is not site:
+            uses = [self._consumptions.of(device) for device in site.devices]
+            known = self._uses[id(site)] = site, uses
         return known[1]
 
     def values(self, attribute: str, site: Site) -> Sequence[Value | None]:

@@ -9,28 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from allotment.devices.allocation.features import Features
+from allotment.devices.allocation.ground import Ground
 from allotment.devices.allocation.sites import Site
 from allotment.devices.allocation.taken import Taken
 from allotment.devices.allocation.wants import ReadyClaim, Want
 
 
-def likenesses(claims: Sequence[ReadyClaim], site: Site, taken: Taken, features: Features) -> list[int]:
+def likenesses(claims: Sequence[ReadyClaim], site: Site, taken: Taken, ground: Ground) -> list[int]:
     """A number for each device, the same for devices that are alike."""
     wants = [want for claim in claims for wants in claim.requests for want in wants]
     candidates = [frozenset(want.suited.candidates) for want in wants]
     places = [{number: at for at, number in enumerate(want.every or ())} for want in wants]
     known: dict[Hashable, int] = {}
     found = []
+    shares, taking = ground.features.consumable_capacity, ground.uses(site)
     for number, device in enumerate(site.devices):
         device_id = site.ids[number]
         asked = tuple(
-            _asked(
-                want, number, candidates[at], places[at].get(number), capacity=features.consumable_capacity
-            )
+            _asked(want, number, candidates[at], places[at].get(number), capacity=shares)
             for at, want in enumerate(wants)
         )
-        uses = site.consumptions[number]
+        uses = taking[number]
         looks: Hashable = (
             device_id in taken.devices,
             device_id in taken.shares,

@@ -141,7 +141,7 @@ class Search:
     def _remembered(self, claim: int, request: int, want: Want, given: int, start: int) -> Answer:
         """The same, unless a part that is like this one has come to nothing already."""
         if self._likenesses is None:
-            self._likenesses = likenesses(self._claims, self._site, self._taken, self._ground.features)
+            self._likenesses = likenesses(self._claims, self._site, self._taken, self._ground)
         candidates = want.suited.candidates
         first = candidates[start] if start < len(candidates) else len(self._site.ids)
         mark = self._trial.mark(first if start else 0, self._likenesses, admin=self._admin)

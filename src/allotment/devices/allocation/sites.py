@@ -10,7 +10,7 @@ pool name, slices by name, devices as listed; the stable variant leaves slices a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -19,13 +19,9 @@ from operator import itemgetter
 from allotment.devices.allocation.behaviours import FIXED, Behaviour
 from allotment.devices.allocation.contradictions import double_name, missing_counter
 from allotment.devices.allocation.features import NEWEST, Features, Variant, variant_for
-from allotment.devices.allocation.taken import PoolKey, nanos
+from allotment.devices.allocation.taken import PoolKey
 from allotment.devices.nodes import Node, NodeSelector
 from allotment.devices.slices import Device, DeviceId, ResourceSlice, Taint
-
-CounterKey = tuple[str, str]
-Amounts = Mapping[CounterKey, int]
-"""Amounts by counter set and counter, in billionths."""
 
 
 class PoolState(StrEnum):
@@ -90,11 +86,6 @@ class Site:
             for number, (device, published) in enumerate(zip(self.devices, self.slices, strict=True))
             if published.per_device_node_selection and not _matches(device, self.node)
         )
-
-    @cached_property
-    def consumptions(self) -> list[Amounts]:
-        """What each device takes of its pool's counters."""
-        return [consumption_of(device) if device.consumes_counters else {} for device in self.devices]
 
     @cached_property
     def blocked(self) -> dict[int, tuple[Taint, ...]]:
@@ -271,13 +262,3 @@ def _binds(pool: SitePool) -> bool:
 
 def _bytes(key: PoolKey) -> tuple[bytes, bytes]:
     return key[0].encode(), key[1].encode()
-
-
-def consumption_of(device: Device) -> Amounts:
-    """What a device takes of counters."""
-    found: dict[CounterKey, int] = {}
-    for consumption in device.consumes_counters:
-        for counter, amount in consumption.counters.items():
-            key = consumption.counter_set, counter
-            found[key] = found.get(key, 0) + nanos(amount)
-    return found

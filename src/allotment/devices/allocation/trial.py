@@ -51,7 +51,7 @@ class Trial:
         self._marks = [0] * len(site.ids)  # a bit for each claim that gets the device
         self._sharing: dict[int, dict[str, int]] = {}
         self._shares: Counter[int] = Counter()
-        self._uses = site.consumptions
+        self._uses = ground.uses(site)
         pools = {
             pool.key: ground.counters(pool)
             for pool in site.pools
