@@ -1,6 +1,7 @@
 """What a lock file of the ledger says about its holder: one line of JSON, written by whoever holds the lock.
 
-It is for people and for adding up memory, never for deciding whether a device is taken. It may be read while
+It is for people and for adding up memory, never for deciding whether a device is taken. Of a share that does
+not say how much it is, all of the device counts. It may be read while
 it is being written, and another user wrote it: what makes no sense is left out, never an error, and text is
 cut and cleaned before it can reach a terminal.
 """
@@ -21,6 +22,7 @@ class Holder:
 
     ``memory_bytes`` is what this device's part of a hold sets aside: of a hold of several devices the first
     one carries all of it, so that the sum over all devices is what is set aside on the machine.
+    ``device_bytes`` is the device's own memory that a share of it sets aside; None stands for all of it.
     """
 
     pid: int | None = None
@@ -29,6 +31,7 @@ class Holder:
     volume: str | None = None
     memory_bytes: int = 0
     since: float = 0.0
+    device_bytes: int | None = None
 
 
 def write_holder(fd: int, holder: Holder) -> None:
@@ -54,6 +57,7 @@ def read_holder(line: bytes, *, user: str) -> Holder:
         volume=_text(said.get("volume")),
         memory_bytes=_number(said.get("memory_bytes")) or 0,
         since=float(since) if isinstance(since, int | float) and 0 <= since < 1e12 else 0.0,
+        device_bytes=_number(said.get("device_bytes")),
     )
 
 

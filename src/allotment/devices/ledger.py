@@ -6,6 +6,10 @@ however, a device is taken exactly as long as somebody who uses it is alive. Not
 and nothing on disk can be stale: what a file says about its holder counts only while the lock is held. To
 take devices, the whole ledger is locked for a moment, around reading, deciding and taking.
 
+A device may also be held in shares, each with a lock of its own and so much of the device's memory. Shares
+are together never more than the device has, and nobody holds it whole meanwhile, nor a share while somebody
+holds it whole.
+
 Each user has lock files of their own, for others to read (``lock_names``). A login manager that clears a
 user's shared memory at logout (systemd's ``RemoveIPC``) thus removes no lock that somebody else holds.
 
@@ -24,7 +28,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from allotment.devices.holders import LONGEST, Holder, read_holder, write_holder
 from allotment.devices.lock_names import LockNames
@@ -33,7 +37,7 @@ from allotment.devices.shared_folder import locked, open_folder, open_own, open_
 from allotment.devices.slices import DeviceId
 from allotment.errors import WorldError
 
-__all__ = ["DevicesTakenError", "Hold", "Holder", "Ledger", "LedgerView", "default_folder"]
+__all__ = ["DevicesTakenError", "Hold", "Holder", "Ledger", "LedgerView", "Part", "default_folder"]
 
 _REMEDY = "its owner can open it to all (`chmod 1777 FOLDER`); or name a folder for everybody in ALLOT_LEDGER"
 
@@ -43,6 +47,16 @@ class DevicesTakenError(WorldError):
     """Devices were to be taken that somebody holds."""
 
     ids: tuple[DeviceId, ...] = field(default=(), kw_only=True)
+
+
+class Part(NamedTuple):
+    """A share of a device: so many bytes of its memory, of which there are so many."""
+
+    amount: int
+    total: int
+
+
+NO_PARTS: Mapping[DeviceId, Part] = {}
 
 
 def default_folder(environ: Mapping[str, str], shared_memory: Path = Path("/dev/shm")) -> Path:  # noqa: S108
@@ -64,9 +78,12 @@ class Hold:
     when the last of those processes is gone, however it ended.
     """
 
-    def __init__(self, held: Sequence[tuple[DeviceId, int]]) -> None:
+    def __init__(
+        self, held: Sequence[tuple[DeviceId, int]], parts: Mapping[DeviceId, Part] = NO_PARTS
+    ) -> None:
         self.ids = tuple(device for device, _ in held)
         self._fds = tuple(fd for _, fd in held)
+        self._amounts = tuple(parts[device].amount if device in parts else None for device in self.ids)
 
     @property
     def fds(self) -> tuple[int, ...]:
@@ -75,8 +92,8 @@ class Hold:
 
     def describe(self, holder: Holder) -> None:
         """Say anew who holds the devices, for instance once the worker's pid is known."""
-        for place, fd in enumerate(self._fds):
-            write_holder(fd, holder if place == 0 else replace(holder, memory_bytes=0))
+        for place, (fd, amount) in enumerate(zip(self._fds, self._amounts, strict=False)):
+            write_holder(fd, _of_place(holder, place, amount))
 
     def close(self) -> None:
         """Let go of this process's part: the devices stay taken while an heir of ``fds`` lives."""
@@ -93,6 +110,11 @@ class Hold:
         self.close()
 
 
+def _of_place(holder: Holder, place: int, amount: int | None) -> Holder:
+    memory = holder.memory_bytes if place == 0 else 0
+    return replace(holder, memory_bytes=memory, device_bytes=amount)
+
+
 class LedgerView:
     """The ledger while it is locked: nobody else takes a device between reading and taking."""
 
@@ -101,15 +123,33 @@ class LedgerView:
         self._folder = folder
         self._names = names
         self._taken: dict[DeviceId, Holder] | None = None
+        self._shares: dict[DeviceId, dict[tuple[int, int], Holder]] | None = None
 
     def taken(self) -> Mapping[DeviceId, Holder]:
-        """Every device that somebody holds, this process included."""
+        """Every device that somebody holds whole, this process included."""
         if self._taken is None:
-            names = sorted(os.listdir(self._folder))  # noqa: PTH208 - it is a folder that is open
-            locks = ((name, *lock) for name in names if (lock := self._names.read(name)) is not None)
+            locks = ((name, *lock) for name in self._listed() if (lock := self._names.read(name)) is not None)
             holders = ((device, self._holder(name, uid)) for name, device, uid in locks)
             self._taken = {device: holder for device, holder in holders if holder is not None}
         return self._taken
+
+    def shares(self) -> Mapping[DeviceId, tuple[Holder, ...]]:
+        """Who holds shares of which device."""
+        return {device: tuple(holders.values()) for device, holders in self._shared().items()}
+
+    def _shared(self) -> dict[DeviceId, dict[tuple[int, int], Holder]]:
+        """The holders of shares, by user and number."""
+        if self._shares is None:
+            self._shares = {}
+            for name in self._listed():
+                lock = self._names.read_share(name)
+                holder = None if lock is None else self._holder(name, lock[1])
+                if lock is not None and holder is not None:
+                    self._shares.setdefault(lock[0], {})[lock[1:]] = holder
+        return self._shares
+
+    def _listed(self) -> list[str]:
+        return sorted(os.listdir(self._folder))  # noqa: PTH208 - it is a folder that is open
 
     def _holder(self, name: str, uid: int) -> Holder | None:
         try:
@@ -128,32 +168,62 @@ class LedgerView:
 
     def memory_held(self) -> int:
         """Bytes of memory that the holders of devices have set aside."""
-        return sum(holder.memory_bytes for holder in self.taken().values())
+        sharing = (holder for holders in self.shares().values() for holder in holders)
+        return sum(holder.memory_bytes for holder in (*self.taken().values(), *sharing))
 
-    def take(self, ids: Sequence[DeviceId], holder: Holder) -> Hold:
-        """Take all of the devices or none; ``DevicesTakenError`` (a WorldError) when one is held already."""
+    def take(
+        self, ids: Sequence[DeviceId], holder: Holder, parts: Mapping[DeviceId, Part] = NO_PARTS
+    ) -> Hold:
+        """Take all of the devices or none, those in ``parts`` as shares, the others whole.
+
+        ``DevicesTakenError`` (a WorldError) when one is held already, or has too little left.
+        """
         if len(set(ids)) < len(ids):
             raise ValueError("a device cannot be taken twice at once")
-        self._refuse(tuple(device for device in ids if device in self.taken()))
+        self._refuse(tuple(device for device in ids if not self._is_free(device, parts.get(device))))
         with ExitStack() as undo:
+            undo.callback(self._forget)
             held = []
             for device in ids:
-                fd = self._open(device)
+                number = self._next_share(device) if device in parts else None
+                fd = self._open(device, number)
                 undo.callback(os.close, fd)
                 try:
                     fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
                     self._refuse((device,))
                 held.append((device, fd))
-            hold = Hold(held)
+                self._note(device, number, _of_place(holder, len(held) - 1, _amount(parts.get(device))))
+            hold = Hold(held, parts)
             self._write(hold, holder)
             undo.pop_all()
-        self._taken = {**self.taken(), **dict.fromkeys(ids[:1], holder)}
-        self._taken |= dict.fromkeys(ids[1:], replace(holder, memory_bytes=0))
         return hold
 
-    def _open(self, device: DeviceId) -> int:
-        name = self._names.name_of(device, os.geteuid())
+    def _forget(self) -> None:
+        self._taken = self._shares = None
+
+    def _is_free(self, device: DeviceId, part: Part | None) -> bool:
+        shares = self.shares().get(device, ())
+        if device in self.taken():
+            return False
+        if part is None:
+            return not shares
+        given = sum(part.total if each.device_bytes is None else each.device_bytes for each in shares)
+        return 0 < part.amount <= part.total - given
+
+    def _next_share(self, device: DeviceId) -> int:
+        """The lowest number of a share of this user's that is free."""
+        own = {number for uid, number in self._shared().get(device, {}) if uid == os.geteuid()}
+        return next(number for number in range(len(own) + 1) if number not in own)
+
+    def _note(self, device: DeviceId, number: int | None, holder: Holder) -> None:
+        if number is None:
+            self._taken = {**self.taken(), device: holder}
+        else:
+            self._shared().setdefault(device, {})[os.geteuid(), number] = holder
+
+    def _open(self, device: DeviceId, number: int | None) -> int:
+        name = self._names.name_of(device, os.geteuid(), number)
         try:
             return open_own(self._folder, name)
         except OSError as error:
@@ -217,9 +287,17 @@ class Ledger:
                 os.close(folder)
 
     def holders(self) -> Mapping[DeviceId, Holder]:
-        """Who holds what right now, for showing; empty when no ledger was ever made."""
+        """Who holds what whole right now, for showing; empty when no ledger was ever made."""
+        return self.state()[0]
+
+    def state(self) -> tuple[Mapping[DeviceId, Holder], Mapping[DeviceId, tuple[Holder, ...]]]:
+        """Who holds what whole, and who holds shares of what, for showing."""
         with suppress(FileNotFoundError):
             self.folder.lstat()
             with self.locked() as view:
-                return view.taken()
-        return {}
+                return view.taken(), view.shares()
+        return {}, {}
+
+
+def _amount(part: Part | None) -> int | None:
+    return None if part is None else part.amount
