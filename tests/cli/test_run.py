@@ -324,3 +324,32 @@ def test_a_bucket_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> N
     assert ended.returncode == 3
     assert "results" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_with_json_logs_every_line_is_one_object_and_says_more_than_its_kind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = Repository(tmp_path, volumes=1, pages=2).write()
+    repository.campaign("d", range(2))  # a folder that is not there is a warning
+    monkeypatch.setenv("ALLOT_LOG", "json")
+    ended = repository.allot("run", "c", "d")
+    assert ended.returncode == 1
+    said = [json.loads(line) for line in ended.stdout.splitlines()]
+    warned = [json.loads(line) for line in ended.stderr.splitlines()]
+    assert [(line["level"], line["kind"], line["data"]["rule"]) for line in warned] == [
+        ("warning", "finding", "missing-folder")
+    ]
+    assert all(line["message"] != line.get("kind") for line in said)
+    page = next(line["message"] for line in said if line.get("kind") == "page.done")
+    assert page[1:] == "/v0/0001: a page's record is in the bucket"
+    first, second = (line for line in said if line.get("kind") == "summary")
+    assert first["message"].startswith("c finished: 1 of 1 volume complete")
+    assert second["data"] | {"lines": []} == {"volumes": 2, "complete": 1, "failed": 1, "lines": []}
+    assert second["id"] == "local/d"
+    refused = repository.allot("run", "nobody")
+    assert refused.returncode == 2
+    assert "there is no such file" in json.loads(refused.stderr)["message"]
+    monkeypatch.setenv("ALLOT_LOG", "jsn")
+    refused = repository.allot("run", "c")
+    assert refused.returncode == 2
+    assert "ALLOT_LOG says `jsn`\n  it is `json` or `text`, or not set" in refused.stderr

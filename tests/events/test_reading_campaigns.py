@@ -119,3 +119,17 @@ def test_campaigns_of_one_stream_are_told_apart() -> None:
     mixed = [*STARTED, Event("campaign.started", 1, "team", "other", data={"volumes": 1})]
     assert list(fold_all(mixed)) == ["letters", "other"]
     assert fold([]).state is CampaignState.WAITING
+
+
+def test_a_campaign_waits_until_something_of_it_starts() -> None:
+    def event(kind: str, volume: str | None = None, **data: object) -> Event:
+        return Event(kind, 1.0, "t", "c", volume, None, data)
+
+    begun = [event("campaign.started", volumes=3), event("campaign.waiting", message="no card is free")]
+    assert fold(begun).waits == "no card is free"
+    for more in (
+        event("volume.started", "v1", attempt=1),
+        event("campaign.stopped"),
+        event("campaign.started"),
+    ):
+        assert fold([*begun, more]).waits is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from allotment.buckets.bucket import BucketUnavailable, ObjectRefused
@@ -9,6 +11,7 @@ from allotment.events.event import Event
 from allotment.events.model import fold
 from allotment.running.attempts import mark_retry
 from allotment.running.endings import EXIT_FAILED, EXIT_PERMANENT
+from allotment.running.engine.completed import read_completed
 from allotment.running.engine.indexes import Indexes
 from allotment.running.engine.source_pauses import PAUSES, source_pause
 from allotment.running.page import Page, PageRefused
@@ -116,3 +119,13 @@ def test_who_looks_on_sees_when_the_next_try_is() -> None:
     assert view.next_try == 158.0
     started = Event("volume.started", 158.0, "t", "c", "v1", None, {"attempt": 2})
     assert fold([retrying(next_try=158.0), started]).volumes["v1"].next_try is None
+
+
+def test_an_address_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    world = world_with(PageRefused("p2.txt: it is not there"))
+    assert world.run().code == 0
+    (event,) = (event for event in world.sink.events if event.kind == "page.failed")
+    assert event.data["message"] == "p2.txt: it is not there"
+    assert "page 0002 (p2.txt) failed: it is not there" in caplog.text
+    completed = read_completed(world.bucket, world.keys(), Path(), None)
+    assert [(fault.source, fault.message) for fault in completed.faults] == [("p2.txt", "it is not there")]

@@ -78,7 +78,7 @@ class BucketSink:
             return
         except WorldError as error:
             if not self._complained:
-                log.warning("events cannot be written: %s", error)
+                log.warning("events cannot be written: %s", " ".join(str(error).split()))
                 self._complained = True
             del self._events[: -10 * FLUSH_EVENTS]
             return

@@ -4,9 +4,30 @@ from __future__ import annotations
 
 from allotment.cli.display import Text
 from allotment.cli.watching import ENDING, notice
-from allotment.events.event import Event
+from allotment.errors import AllotmentError, Finding, FindingsError
+from allotment.events.event import KINDS, Event
 from allotment.running.engine.snapshot import Snapshot
 from allotment.running.logs import Where, event_line, json_line
+
+
+def finding_json(finding: Finding, moment: float) -> str:
+    """A finding as a line like those of events."""
+    data = {"rule": finding.rule, "file": finding.position.file, "line": finding.position.line}
+    message = f"{finding.position} {finding.message}" + (f" ({finding.hint})" if finding.hint else "")
+    return json_line(moment, str(finding.severity), message, Where(), {"kind": "finding", "data": data})
+
+
+def error_json(error: AllotmentError, moment: float) -> list[str]:
+    """An error as lines like those of events: its findings, or its message."""
+    if isinstance(error, FindingsError):
+        return [finding_json(finding, moment) for finding in error.findings]
+    return [json_line(moment, "error", " ".join(str(error).split()), Where(), {"kind": "error"})]
+
+
+def _meaning(event: Event) -> str:
+    """An event that nobody is shown as a line, in words."""
+    name = "/".join(part for part in (event.campaign, event.volume, event.page) if part)
+    return f"{name}: {KINDS.get(event.kind, event.kind).partition('; data')[0]}"
 
 
 class JsonEvents:
@@ -25,8 +46,9 @@ class JsonEvents:
         """Nothing comes after the last line."""
 
     def event(self, event: Event) -> None:
-        """Print it."""
-        self._print(event_line(event, notice(event) or event.kind))
+        """Print it; that somebody waits comes with `show`."""
+        if event.kind != "campaign.waiting":
+            self._print(event_line(event, notice(event) or _meaning(event)))
 
     def show(self, shown: Snapshot) -> None:
         """Say once why somebody waits, and that it ends."""

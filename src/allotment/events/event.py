@@ -22,6 +22,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circ
 
 KINDS: Mapping[str, str] = {
     "campaign.started": "an engine took the campaign up; data: volumes, window",
+    "campaign.waiting": "nothing of it runs, and nothing can be started now; data: message",
     "campaign.suspended": "it holds until its file says `suspend: false`",
     "campaign.stopped": "somebody stopped it, or its first volumes all failed alike; data: reason, message",
     "campaign.finished": "every volume is complete or failed; data: complete, failed",

@@ -87,6 +87,7 @@ class CampaignView:
     last: float | None = None
     rate: float | None = None
     expected_end: float | None = None
+    waits: str | None = None
 
     @property
     def pages_done(self) -> int:
@@ -126,6 +127,8 @@ class CampaignReader:
             self._pages.clear()
         if event.kind in _CAMPAIGN:
             campaign = replace(campaign, **_CAMPAIGN[event.kind](event))
+        if event.kind in _STARTS:
+            campaign = replace(campaign, waits=None)
         latest = event.time if campaign.last is None else max(campaign.last, event.time)
         self._campaign = replace(campaign, team=event.team, last=latest)
         if event.volume is None or event.kind not in _VOLUME:
@@ -266,6 +269,9 @@ def _page_failed(event: Event, before: VolumeView) -> dict[str, Any]:
     return {"pages_failed": max(before.pages_failed, failed), "last": event.time}
 
 
+_STARTS = frozenset({"volume.started", "page.done", "prepare.started"})
+"""Whatever waited before these waits no more."""
+
 _VOLUME: Mapping[str, Callable[[Event, VolumeView], dict[str, Any]]] = {
     "volume.started": _volume_started,
     "volume.completed": _volume_completed,
@@ -286,18 +292,20 @@ def _campaign_started(event: Event) -> dict[str, Any]:
         "ended": None,
         "reason": None,
         "message": None,
+        "waits": None,
     }
 
 
 def _campaign_ended(state: CampaignState) -> Callable[[Event], dict[str, Any]]:
     def changes(event: Event) -> dict[str, Any]:
-        return {"state": state, "ended": event.time, **_words(event)}
+        return {"state": state, "ended": event.time, "waits": None, **_words(event)}
 
     return changes
 
 
 _CAMPAIGN: Mapping[str, Callable[[Event], dict[str, Any]]] = {
     "campaign.started": _campaign_started,
+    "campaign.waiting": lambda event: {"waits": _words(event)["message"]},
     "prepare.started": lambda _: {"state": CampaignState.PREPARING},
     "prepare.completed": lambda _: {"state": CampaignState.RUNNING},
     "campaign.suspended": _campaign_ended(CampaignState.SUSPENDED),

@@ -17,6 +17,7 @@ from allotment.events.event import Event, format_time
 from allotment.running.masking import Mask
 
 FORM = "ALLOT_LOG"
+JSON, TEXT = "json", "text"
 TIME = "%Y-%m-%d %H:%M:%S"
 
 
@@ -32,9 +33,15 @@ class Where:
 where = Where()
 
 
+def unknown_form(environ: Mapping[str, str]) -> str:
+    """What the variable says, when it means nothing."""
+    said = environ.get(FORM, "").strip()
+    return said if said.lower() not in {"", TEXT, JSON} else ""
+
+
 def wants_json(environ: Mapping[str, str]) -> bool:
     """Whether logs are to be JSON lines."""
-    return environ.get(FORM, "").strip().lower() == "json"
+    return environ.get(FORM, "").strip().lower() == JSON
 
 
 def json_line(

@@ -240,13 +240,14 @@ class Reading:
         final = final or (self.last_attempt and reason != UNREACHABLE)
         self.failures[ref.name] = PageFailure(reason, message, final)
         words = "failed" if final else "failed for now"
-        log.warning("page %s (%s) %s: %s", ref.name, ref.source, words, message)
+        why = message.removeprefix(f"{ref.source}: ")
+        log.warning("page %s (%s) %s: %s", ref.name, ref.source, words, why)
         self.around.emit(
             "page.failed",
             self.keys.volume,
             ref.name,
             reason=reason,
-            message=f"{ref.source}: {message}",
+            message=f"{ref.source}: {why}",
             permanent=final,
             pages_failed=len(self.failures) - len(self.deferred),
         )

@@ -208,3 +208,16 @@ def test_what_has_ended_is_not_asked_to_stop_and_not_called_stopped(repository: 
     assert "train started: 1 worker\n" in summary
     assert not {"train ended", "c stopped"} & set(summary.splitlines())
     assert all(not line.startswith("  stopped by") for line in summary.split("web ended")[0].splitlines())
+
+
+def test_who_waits_for_a_device_is_said_to_wait_and_why(repository: Repository) -> None:
+    write(repository, "fleets", "web", "serve", f"replicas: {len(os.sched_getaffinity(0))}\n")
+    serving = repository.start("run", "web")
+    assert eventually(lambda: len(repository.taken()) == len(os.sched_getaffinity(0)))
+    engine = repository.start("run", "c")
+    assert eventually(lambda: "c waits: 0 of 1 volume" in repository.allot("status", "c").stdout)
+    _, why = repository.allot("status", "c").stdout.splitlines()
+    assert "cpu" in why
+    assert repository.allot("stop", "web").returncode == 0
+    assert (serving.wait(timeout=30), engine.wait(timeout=30)) == (130, 0)
+    assert repository.allot("status", "c").stdout.startswith("c finished: 1 of 1 volume")

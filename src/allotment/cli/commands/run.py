@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +14,11 @@ from pathlib import Path
 import click
 
 from allotment.cli.display import Display, Text
-from allotment.cli.json_lines import JsonEvents
+from allotment.cli.json_lines import JsonEvents, error_json, finding_json
 from allotment.cli.opened import Opened, open_repository, show_warnings
-from allotment.cli.shared import called, safe, world_options
+from allotment.cli.shared import safe, world_options
+from allotment.cli.summaries import numbers, program_summary, say, summary
 from allotment.cli.watching import LivePicture, PlainLines
-from allotment.cli.words import counted
 from allotment.cli.world import ChosenWorld, chosen_world, which_world
 from allotment.devices.ledger import Ledger
 from allotment.devices.machine import this_machine
@@ -27,40 +27,35 @@ from allotment.errors import (
     EXIT_INTERRUPTED,
     EXIT_REFUSED,
     EXIT_WORLD,
+    AllotmentError,
+    Finding,
     FindingsError,
     Severity,
     UsageError,
 )
-from allotment.events.model import CampaignView
 from allotment.needs.fit_findings import fit_findings
 from allotment.platform.find import find_platform
 from allotment.platform.model import Card
 from allotment.repository import load_repository
 from allotment.repository.model import Fleet, Gang, Pipeline
-from allotment.running.engine.campaign_run import CampaignRun, Halt
+from allotment.running.engine.campaign_run import Halt
 from allotment.running.engine.endings import never_began
-from allotment.running.engine.gang_run import GangRun
 from allotment.running.engine.metrics import MetricsFile
 from allotment.running.engine.pretend import pretended_ledger, pretended_world
 from allotment.running.engine.program import programs_for
-from allotment.running.engine.programs import ProgramRun
 from allotment.running.engine.requests import Settings
 from allotment.running.engine.session import Ran, Session, run_works
 from allotment.running.engine.work import works_for
-from allotment.running.logs import log_to, wants_json
+from allotment.running.logs import (
+    FORM,
+    JSON,
+    TEXT,
+    log_to,
+    unknown_form,
+    wants_json,
+)
 from allotment.running.secrets import Secrets, read_secrets, secrets_folder
 from allotment.running.steps.checking import settings_findings
-
-MOST_FAILURES_SHOWN = 20
-HEADLINES = {
-    None: "finished",
-    Halt.ASKED: "stopped",
-    Halt.ALIKE: "stopped",
-    Halt.SUSPENDED: "suspended",
-    Halt.NEVER_FITS: "cannot run on this machine",
-    Halt.INTERRUPTED: "interrupted",
-    Halt.NOT_PREPARED: "could not be prepared",
-}
 
 
 @click.command(name="run")
@@ -98,14 +93,39 @@ def command(
     and run it once more. A fleet is kept up until it is stopped. Ctrl-C ends after the pages in flight, a
     second one at once.
     """
+    if unknown := unknown_form(os.environ):
+        raise UsageError(f"{FORM} says `{safe(unknown)}`", remedy=f"it is `{JSON}` or `{TEXT}`, or not set")
     if not campaigns:
         raise UsageError(
             "no campaign is named", remedy="name some, or all of them: allot run campaigns/*.yaml"
         )
+    chosen = _world(devices, describe, pretend=pretend)
+    try:
+        return _run(campaigns, chosen, metrics, repository, platform, team, plain=plain, pretend=pretend)
+    except AllotmentError as error:
+        if not wants_json(os.environ):
+            raise
+        for line in error_json(error, time.time()):
+            click.echo(line, err=True)
+        return error.exit_code
+
+
+def _run(
+    campaigns: tuple[str, ...],
+    chosen: ChosenWorld,
+    metrics: Path | None,
+    repository: Path,
+    platform: Path | None,
+    team: str | None,
+    *,
+    plain: bool,
+    pretend: bool,
+) -> int:
+    """Run what is named, and say how it ended; returns the exit code."""
     opened, names = open_repository(
         repository, platform=platform, team=team, campaigns=campaigns, programs=True
     )
-    show_warnings(finding for finding in opened.findings if finding.severity is Severity.WARNING)
+    _warn([finding for finding in opened.findings if finding.severity is Severity.WARNING])
     if opened.platform.engine != "local":
         raise UsageError(
             f"the platform's engine is `{opened.platform.engine}`, and `run` is for this machine",
@@ -118,7 +138,6 @@ def command(
     files = _files(opened, names)
     _refuse_settings(files)
     secrets = _secrets(files)
-    chosen = _world(devices, describe, pretend=pretend)
     _refuse_what_never_fits(files, chosen, kinds)
     session = Session(
         bucket=opened.platform.bucket,
@@ -136,10 +155,19 @@ def command(
         ran = run_works(works, session, looking_on, programs)
     with suppress(OSError):  # the work is done, whether somebody still reads of it or not
         for run in ran.campaigns:
-            _summarize(run, opened.root)
+            say(summary(run, opened.root), opened.team.name, run.work.campaign, numbers(run))
         for program in ran.programs:
-            _summarize_program(program)
+            say(program_summary(program), opened.team.name, program.program.name, {})
     return _exit_code(ran)
+
+
+def _warn(findings: list[Finding]) -> None:
+    """Findings that stop nothing, on standard error."""
+    if not wants_json(os.environ):
+        show_warnings(findings)
+        return
+    for finding in findings:
+        click.echo(finding_json(finding, time.time()), err=True)
 
 
 def _world(devices: tuple[Path, ...], describe: str | None, *, pretend: bool) -> ChosenWorld:
@@ -220,75 +248,6 @@ def _rereader(opened: Opened, platform: Path | None) -> Callable[[str], Settings
         return Settings(now.window, now.priority, lane.value, now.suspend)
 
     return reread
-
-
-def _summarize(run: CampaignRun, root: Path) -> None:
-    """How one campaign ended, and where its results are."""
-    name, total, failed = run.work.campaign, len(run.work.volumes), len(run.failures)
-    view = run.view(0.0)
-    colour = "green" if run.halt is None and not failed else "red" if failed else "yellow"
-    headline = click.style(HEADLINES[run.halt], fg=colour)
-    click.echo(f"{click.style(name, bold=True)} {headline}: {', '.join(_counts(run, view))}")
-    if run.message and run.halt is not None:
-        click.echo(f"  {safe(run.message)}")
-    for volume, (_, message) in sorted(run.failures.items())[:MOST_FAILURES_SHOWN]:
-        click.echo(f"  {volume}: {safe(message)}")
-    if failed > MOST_FAILURES_SHOWN:
-        click.echo(f"  … and {failed - MOST_FAILURES_SHOWN} more: {called('status', root)} {name}")
-    if view.pages_failed:
-        click.echo(f"  which pages could not be read, and why: {called('results', root)} {name}")
-    if failed and never_began(run):
-        click.echo(f"  once mended: {called('run', root)} {name}")
-    elif failed:
-        click.echo(f"  once mended: {called('retry', root)} {name}, then {called('run', root)} {name}")
-    elif run.halt is Halt.NOT_PREPARED:
-        click.echo(f"  all that it wrote: {called('logs', root)} {name}")
-        click.echo(f"  once mended: {called('run', root)} {name}")
-    elif len(run.completed) < total:
-        click.echo(f"  go on with: {called('run', root)} {name}")
-    if run.completed:
-        click.echo(f"  results: {called('results', root)} {name}")
-
-
-def _counts(run: CampaignRun, view: CampaignView) -> Iterator[str]:
-    total, failed = len(run.work.volumes), len(run.failures)
-    worked = [volume for volume in view.volumes.values() if volume.started]
-    pages = sum(volume.pages_done - volume.done_at_start for volume in worked)
-    if run.found_complete == total:
-        yield f"nothing left to do, {counted(total, 'volume')} complete"
-    else:
-        yield f"{len(run.completed):,} of {counted(total, 'volume')} complete"
-    if pages:
-        yield f"{counted(pages, 'page')} in this run"
-    if failed:
-        yield f"{counted(failed, 'volume')} failed"
-    if view.pages_failed:
-        yield f"{counted(view.pages_failed, 'page')} could not be read"
-
-
-def _summarize_program(run: ProgramRun) -> None:
-    """How a fleet or a gang ended."""
-    complete = isinstance(run, GangRun) and run.complete
-    headline, colour = ("failed", "red") if run.failed else ("ended", "yellow")
-    if complete:
-        headline, colour = "finished", "green"
-    restarts = f", {counted(run.restarts, 'restart')}" if run.restarts else ""
-    click.echo(
-        f"{click.style(run.program.name, bold=True)} {click.style(headline, fg=colour)}: "
-        f"{run.program.kind} of {_size(run)}{restarts}"
-    )
-    message = run.failure if isinstance(run, GangRun) and run.failure else run.halted
-    if message:
-        click.echo(f"  {safe(message)}")
-
-
-def _size(run: ProgramRun) -> str:
-    """How many processes a fleet or a gang had, or could have had."""
-    program = run.program
-    if isinstance(run, GangRun):
-        return counted(run.size or program.most, "worker")
-    least = "" if program.least == program.most else f"{program.least} to "
-    return f"{least}{counted(program.most, 'replica')}"
 
 
 def _exit_code(ran: Ran) -> int:

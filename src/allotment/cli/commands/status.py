@@ -13,7 +13,6 @@ from typing import Any
 import click
 
 from allotment.buckets.event_log import read_events
-from allotment.buckets.opening import bucket_place
 from allotment.cli.opened import Opened, open_repository
 from allotment.cli.shared import output_option, safe, world_options
 from allotment.cli.watching import progress
@@ -94,7 +93,7 @@ def command(
 def _programs(opened: Opened, names: Iterable[str]) -> Iterator[ProgramView]:
     """Fleets and gangs; one whose engine has died is not running, whatever its events say last."""
     bucket, found = opened.bucket(), opened.repository
-    folder = bucket_place(opened.platform.bucket, opened.base)
+    folder = opened.bucket_identity
     running = {
         campaign
         for engine in living_engines(state_folder(os.environ))
@@ -124,7 +123,7 @@ def _program_lines(view: ProgramView) -> Iterator[str]:
 
 def _views(opened: Opened, names: Iterable[str], now: float) -> Iterator[CampaignView]:
     bucket = opened.bucket()
-    folder = bucket_place(opened.platform.bucket, opened.base)
+    folder = opened.bucket_identity
     engines = [engine for engine in living_engines(state_folder(os.environ)) if engine.bucket == folder]
     for name in names:
         lives = any(name in engine.campaigns and engine.team == opened.team.name for engine in engines)
@@ -132,8 +131,11 @@ def _views(opened: Opened, names: Iterable[str], now: float) -> Iterator[Campaig
 
 
 def _lines(view: CampaignView, now: float, *, all_volumes: bool) -> Iterator[str]:
-    state = click.style(str(view.state), fg=COLOURS.get(view.state))
+    waits = view.waits if view.state in {CampaignState.RUNNING, CampaignState.PREPARING} else None
+    state = click.style("waits" if waits else str(view.state), fg=COLOURS.get(view.state))
     yield f"{click.style(view.name, bold=True)} {state}: {progress(view, now)}"
+    if waits:
+        yield f"  {safe(waits)}"
     if view.message and view.state in {CampaignState.STOPPED, CampaignState.SUSPENDED}:
         yield f"  {safe(view.message)}"
     shown = [volume for volume in view.volumes.values() if all_volumes or volume.state in WORTH_SHOWING]

@@ -15,7 +15,7 @@ from allotment.running.engine.completed import Completed
 from allotment.running.engine.indexes import Indexes, Phase
 from allotment.running.engine.standing import Standing, VolumeStanding
 from allotment.running.engine.work import Work
-from allotment.scheduling.local import CampaignQueue, Wait
+from allotment.scheduling.local import CampaignQueue, Wait, WaitReason
 
 VOLUME_ENDINGS = frozenset(
     {"volume.completed", "volume.failed", "volume.retrying", "volume.reclaimed", "volume.held"}
@@ -26,6 +26,9 @@ STANDING_EVENTS = {
     Standing.FAILED: "volume.failed",
     Standing.HELD: "volume.held",
 }
+
+
+TOLD_OTHERWISE = frozenset({WaitReason.WINDOW, WaitReason.NEVER, WaitReason.PREPARING})
 
 
 class Halt(StrEnum):
@@ -52,6 +55,7 @@ class CampaignRun:
     message: str = ""
     ended: bool = False
     wait: Wait | None = None
+    waits_told: str = ""
     completed: set[str] = field(default_factory=set)
     found_complete: int = 0
     failures: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -86,6 +90,16 @@ class CampaignRun:
     def over(self) -> bool:
         """Whether it has ended, and nothing that its file may say brings it back."""
         return self.ended and self.halt is not Halt.SUSPENDED
+
+    def news_of_waiting(self) -> str:
+        """Why nothing of it runs, when that has not been told yet."""
+        still = self.halt is None and not self.ended and self.indexes.number(Phase.RUNNING) == 0
+        waits = (
+            still and self.wait is not None and self.wait.reason not in {WaitReason.WINDOW, WaitReason.NEVER}
+        )
+        now = self.wait.message if waits and self.wait is not None else ""
+        news, self.waits_told = now if now != self.waits_told else "", now
+        return news
 
     def take(self, event: Event) -> bool:
         """Take an event of a volume; returns whether the campaign should stop because its volumes fail

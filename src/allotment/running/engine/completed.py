@@ -62,7 +62,7 @@ def read_completed(bucket: Bucket, keys: VolumeKeys, root: Path, folder: str | N
             PageFault(
                 str(page["page"]),
                 _source(page),
-                str(messages.get(page["page"], page["failed"])),
+                str(messages.get(page["page"], page["failed"])).removeprefix(f"{_source(page)}: "),
                 str(page["failed"]),
             )
             for page in pages

@@ -197,6 +197,8 @@ class Engine:
         for run in active:
             if run.wait is not None and run.wait.reason is WaitReason.NEVER:
                 self._halt(run, Halt.NEVER_FITS, run.wait.message)
+            if message := run.news_of_waiting():
+                self._tell(run, "campaign.waiting", message=message)
 
     def _settle(self, run: CampaignRun, index: int, standing: IndexStanding) -> None:
         """An index needs no worker now: it is complete, failed for good, or somebody else's."""
