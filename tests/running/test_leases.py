@@ -223,9 +223,7 @@ def test_the_killed_are_dead_even_before_they_are_buried() -> None:
     assert is_dead(holder)
 
 
-def test_a_lease_is_renewed_in_the_background_until_the_work_is_over(
-    times: Times, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lease_is_renewed_in_the_background_until_the_work_is_over(times: Times) -> None:
     came = threading.Event()
 
     class Told(MemoryBucket):
@@ -236,8 +234,8 @@ def test_a_lease_is_renewed_in_the_background_until_the_work_is_over(
 
     times.objects = Told()
     times.bucket = PatientBucket(times.objects, sleep=lambda _: None)
-    monkeypatch.setattr("allotment.running.renewing.RENEW_SECONDS", 0.001)
     lease = taken(times.take(ME))
+    lease.renew_seconds = 0.001
     with renewed(lease):
         times.now += RENEW_SECONDS
         while len(times.objects.objects) < 2:

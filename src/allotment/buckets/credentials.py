@@ -134,6 +134,18 @@ def find_credentials(environ: Mapping[str, str], *, profile: str | None, anonymo
     return found(Origin.MACHINE)
 
 
+def endpoint_of(environ: Mapping[str, str], *, profile: object = None) -> str | None:
+    """The endpoint that the environment or AWS's files name, if they can be read."""
+    named = environ.get("AWS_ENDPOINT_URL_S3") or environ.get("AWS_ENDPOINT_URL")
+    if named:
+        return named
+    try:
+        files = _files(environ, str(profile or environ.get("AWS_PROFILE") or DEFAULT_PROFILE))
+        return files.settings().get("endpoint_url")
+    except BucketRefused:
+        return None
+
+
 def no_credentials(where: str = "") -> BucketRefused:
     """The error when nothing tells who we are."""
     return BucketRefused(

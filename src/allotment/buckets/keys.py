@@ -198,6 +198,23 @@ class VolumeKeys:
         return f"{self.leases}{number}.json"
 
 
+@dataclass(frozen=True)
+class ProgramKeys:
+    """Where it lies who runs a fleet or a gang: in a folder that no pipeline can have."""
+
+    team: str
+    name: str
+
+    @cached_property
+    def leases(self) -> str:
+        """Below it lie the leases."""
+        return f"{check_name(self.team, 'team')}/_programs/{check_name(self.name, 'program')}/leases/"
+
+    def lease(self, number: int) -> str:
+        """The key of the n-th lease."""
+        return f"{self.leases}{number}.json"
+
+
 def events_prefix(team: str, campaign: str) -> str:
     """Below it lie a campaign's events."""
     return f"{check_name(team, 'team')}/events/{check_name(campaign, 'campaign')}/"

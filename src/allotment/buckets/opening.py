@@ -75,6 +75,24 @@ def bucket_place(name: str, base: Path) -> str:
     return name.rstrip("/") if is_address(name) else str(bucket_folder(name, base))
 
 
+def bucket_identity(
+    name: str, base: Path, options: Options = NO_OPTIONS, environ: Mapping[str, str] | None = None
+) -> str:
+    """What tells a bucket from every other: its place, and of an object store the endpoint as well.
+
+    Two buckets of one name at two endpoints are two buckets.
+    """
+    place = bucket_place(name, base)
+    if not is_address(name):
+        return place
+    from allotment.buckets.credentials import endpoint_of
+
+    endpoint = options.get("endpoint") or endpoint_of(
+        os.environ if environ is None else environ, profile=options.get("profile")
+    )
+    return f"{place} at {str(endpoint).rstrip('/')}" if endpoint else place
+
+
 def absolute_options(options: Options, base: Path) -> Options:
     """The options as another process may take them, which finds a relative certificate elsewhere."""
     named = options.get("ca_certificate")

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from allotment.buckets.bucket import Bucket
-from allotment.buckets.opening import open_interruptible
+from allotment.buckets.opening import bucket_identity, open_interruptible
 from allotment.cli.shared import finding_line, repository_identity
 from allotment.errors import Finding, FindingsError, Severity, UsageError, did_you_mean
 from allotment.platform.find import find_platform
@@ -40,6 +40,11 @@ class Opened:
         return open_interruptible(
             self.platform.bucket, self.base, create=create, options=self.platform.bucket_options
         )
+
+    @property
+    def bucket_identity(self) -> str:
+        """What tells the bucket from every other, as engines name it."""
+        return bucket_identity(self.platform.bucket, self.base, self.platform.bucket_options)
 
     def work(self, name: str) -> Work:
         """The named campaign as this machine would run it."""

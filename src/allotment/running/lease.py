@@ -55,8 +55,18 @@ class Lease:
     """A volume that is ours, as long as `check` does not raise; for the work and one thread that renews."""
 
     def __init__(
-        self, bucket: PatientBucket, keys: LeaseKeys, holder: Holder, clock: Callable[[], float], number: int
+        self,
+        bucket: PatientBucket,
+        keys: LeaseKeys,
+        holder: Holder,
+        clock: Callable[[], float],
+        number: int,
+        *,
+        seconds: float = LEASE_SECONDS,
+        renew: float = RENEW_SECONDS,
     ) -> None:
+        self._seconds = seconds
+        self.renew_seconds = renew
         self._bucket = bucket
         self._keys = keys
         self._holder = holder
@@ -94,28 +104,35 @@ class Lease:
 
     def _write(self, *, released: bool) -> None:
         now = self._clock()
-        record = _record(self._holder, now if released else now + LEASE_SECONDS, released=released)
+        record = _record(self._holder, now if released else now + self._seconds, released=released)
         try:
             self._bucket.put(self._keys.lease(self._number + 1), record)
         except Conflict:
             self._lost = True
             raise LeaseLostError from None
         self._number += 1
-        self._renew_at = now + RENEW_SECONDS
+        self._renew_at = now + self.renew_seconds
         if released:
             self._lost = True
 
 
 def take_lease(
-    bucket: PatientBucket, keys: LeaseKeys, holder: Holder, *, clock: Callable[[], float], is_dead: IsDead
+    bucket: PatientBucket,
+    keys: LeaseKeys,
+    holder: Holder,
+    *,
+    clock: Callable[[], float],
+    is_dead: IsDead,
+    seconds: float = LEASE_SECONDS,
+    renew: float = RENEW_SECONDS,
 ) -> Lease | Held:
-    """The lease of a volume, or who holds it."""
+    """The lease of something, or who holds it."""
     held = Held(holder, clock())
     for _ in range(MOST_CONTESTS):
         number, current = newest_lease(bucket, keys)
         if current is not None and in_force(current, clock(), is_dead):
             return current
-        lease = Lease(bucket, keys, holder, clock, number)
+        lease = Lease(bucket, keys, holder, clock, number, seconds=seconds, renew=renew)
         try:
             lease.renew()
         except LeaseLostError:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from allotment.errors import WorldError
-from allotment.running.lease import RENEW_SECONDS, Lease, LeaseLostError
+from allotment.running.lease import Lease, LeaseLostError
 
 AGAIN_SECONDS = 2.0
 
@@ -28,11 +28,11 @@ def renewed(lease: Lease) -> Iterator[None]:
 
 
 def _renew(lease: Lease, ended: threading.Event) -> None:
-    pause = RENEW_SECONDS
+    pause = lease.renew_seconds
     while not ended.wait(pause):
         try:
             lease.renew()
-            pause = RENEW_SECONDS / 4
+            pause = lease.renew_seconds / 4
         except LeaseLostError:
             return
         except WorldError as error:

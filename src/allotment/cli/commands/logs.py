@@ -11,7 +11,6 @@ from pathlib import Path
 import click
 
 from allotment.buckets.keys import RecipeKeys
-from allotment.buckets.opening import bucket_place
 from allotment.cli.opened import Opened, open_repository
 from allotment.cli.shared import safe, world_options
 from allotment.errors import AllotmentError, UsageError, did_you_mean
@@ -104,7 +103,7 @@ def _log(opened: Opened, work: Work, volume: str, number: int | None) -> Path:
 
 def _newest_log(opened: Opened, work: Work, volume: str) -> Path | None:
     place = next(place for place, item in enumerate(work.volumes) if item.id == volume)
-    bucket = bucket_place(opened.platform.bucket, opened.base)
+    bucket = opened.bucket_identity
     return newest_log(
         state_folder(os.environ), bucket, work.team, f"{work.campaign}-{place // work.pack}.log"
     )
@@ -115,7 +114,7 @@ def _log_of_prepare(opened: Opened, name: str) -> Path | None:
     campaigns = opened.repository.campaigns
     if name not in campaigns or any(volume.id == name for volume in campaigns[name].volumes):
         return None
-    bucket, state = bucket_place(opened.platform.bucket, opened.base), state_folder(os.environ)
+    bucket, state = opened.bucket_identity, state_folder(os.environ)
     pipeline = campaigns[name].pipeline
     alike = [name, *(other for other, campaign in campaigns.items() if campaign.pipeline == pipeline)]
     logs = (newest_log(state, bucket, opened.team.name, f"{each}-prepare.log") for each in alike)
@@ -123,7 +122,7 @@ def _log_of_prepare(opened: Opened, name: str) -> Path | None:
 
 
 def _log_of_program(opened: Opened, name: str, rank: int) -> Path:
-    bucket = bucket_place(opened.platform.bucket, opened.base)
+    bucket = opened.bucket_identity
     path = newest_log(state_folder(os.environ), bucket, opened.team.name, f"{name}-{rank}.log")
     if path is None:
         raise AllotmentError(

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from allotment.buckets.opening import bucket_place
 from allotment.cli.opened import open_repository
 from allotment.cli.shared import world_options
 from allotment.cli.words import counted
@@ -41,7 +40,7 @@ def command(
         repository, platform=platform, team=team, campaigns=campaigns, programs=True
     )
     state = state_folder(os.environ)
-    bucket = bucket_place(opened.platform.bucket, opened.base)
+    bucket = opened.bucket_identity
 
     def running() -> list[tuple[EngineDescription, list[str]]]:
         found = []

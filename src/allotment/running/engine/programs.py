@@ -29,6 +29,7 @@ from allotment.scheduling.local import (
 )
 
 KILL_AFTER_GRACE = 10.0
+TAKEN_OVER = "another engine has taken it over: the bucket could not be reached for minutes"
 
 ProgramRun = FleetRun | GangRun
 Tell = Callable[[str, Program, Mapping[str, Any]], None]
@@ -44,11 +45,15 @@ class Held:
 
 @dataclass(slots=True)
 class Programs:
-    """The fleets and gangs of an engine. ``tell`` takes what happens, as kind, program and data."""
+    """The fleets and gangs of an engine.
+
+    ``tell`` takes what happens, as kind, program and data; ``ours`` says whether one is still this engine's.
+    """
 
     runs: Sequence[ProgramRun] = ()
     starter: ProgramStarter | None = None
     tell: Tell = field(default=lambda _kind, _program, _data: None)
+    ours: Callable[[str], bool] = lambda _name: True
 
     def begin(self) -> None:
         """Say that they are under way."""
@@ -166,8 +171,10 @@ class Programs:
         return tuple(finished)
 
     def press(self, now: float) -> None:
-        """Kill what was told to end and has not, past its grace."""
+        """Kill what was told to end and has not, past its grace; end what another engine has taken over."""
         for run in self.runs:
+            if run.halted is None and not run.resting and not self.ours(run.program.name):
+                self.halt(run.program.name, TAKEN_OVER, now)
             for worker in run.workers:
                 asked = worker.asked_to_end
                 if asked is not None and now > asked + run.program.grace_seconds + KILL_AFTER_GRACE:

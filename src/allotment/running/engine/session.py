@@ -11,15 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from allotment.buckets.bucket import Bucket
 from allotment.buckets.event_log import BucketSink
 from allotment.buckets.keys import RecipeKeys
+from allotment.buckets.log_writer import LogWriter
 from allotment.buckets.once import NO_PATIENCE, PatientBucket
 from allotment.buckets.opening import (
     Options,
     absolute_options,
+    bucket_identity,
     bucket_place,
     is_address,
     open_interruptible,
@@ -27,6 +30,7 @@ from allotment.buckets.opening import (
 from allotment.buckets.proof import prove
 from allotment.devices.ledger import Ledger
 from allotment.devices.world import World
+from allotment.errors import WorldError
 from allotment.running.engine.assign import processors_of
 from allotment.running.engine.campaign_run import CampaignRun
 from allotment.running.engine.completed import Completed, completed_volume
@@ -42,8 +46,10 @@ from allotment.running.engine.filling import Filler
 from allotment.running.engine.fleet_run import FleetRun
 from allotment.running.engine.gang_run import GangRun
 from allotment.running.engine.looking import MarkedLook
+from allotment.running.engine.other_recipes import left_behind
 from allotment.running.engine.preparing import Preparations
 from allotment.running.engine.program import Kind, Program
+from allotment.running.engine.program_leases import ProgramLeases
 from allotment.running.engine.program_start import ProgramStarter
 from allotment.running.engine.programs import ProgramRun, Programs
 from allotment.running.engine.requests import Requests, Settings
@@ -53,6 +59,7 @@ from allotment.running.engine.standing import look_with
 from allotment.running.engine.starting import Starter
 from allotment.running.engine.visible import visible_cards
 from allotment.running.engine.work import Work
+from allotment.running.holder import this_process
 from allotment.running.prepare.machine import cache_folder, is_prepared
 from allotment.running.secrets import NO_SECRETS, Secrets
 from allotment.running.withheld import secret_values, without_credentials
@@ -95,12 +102,16 @@ def run_works(
     """
     options = absolute_options(session.bucket_options, session.base)
     signals = Signals()
+
+    def enough() -> bool:
+        return signals.requests > 0
+
     bucket = open_interruptible(
         session.bucket,
         session.base,
         options=options,
         environ=session.environment,
-        enough=lambda: signals.requests > 0,
+        enough=enough,
     )
     folder = bucket_place(session.bucket, session.base)
     state = state_folder(session.environment)
@@ -109,7 +120,7 @@ def run_works(
         id=f"{datetime.fromtimestamp(now, UTC):%Y%m%dT%H%M%S}-{os.getpid()}-{secrets.token_hex(2)}",
         pid=os.getpid(),
         started=now,
-        bucket=folder,
+        bucket=bucket_identity(session.bucket, session.base, options, session.environment),
         team=(works[0] if works else programs[0]).team,
         campaigns=(*(work.campaign for work in works), *(program.name for program in programs)),
         root=str((works[0] if works else programs[0]).root),
@@ -123,7 +134,13 @@ def run_works(
         prove(bucket, description.team, folder)
     take_up(state, description)
     forget_old_engines(state, keep=OLD_ENGINES_KEPT)
-    with Registration(state, description) as registration:
+    events = LogWriter()
+    holder = this_process(description.id)
+    with (
+        ProgramLeases(bucket, holder) as leases,
+        Registration(state, description) as registration,
+    ):
+        leases.take(programs)
         writer = f"{description.id}-{socket.gethostname().split('.')[0]}"
         caches = cache_folder(session.environment)
         starter = Starter(
@@ -156,24 +173,39 @@ def run_works(
                     environment=without_credentials(folder, session.environment),
                     secrets=hidden,
                 ),
+                ours=leases.ours,
             ),
             logs={
-                name: BucketSink(bucket, description.team, name, writer, time.time, every=EVENTS_SECONDS)
+                name: events.sink(
+                    BucketSink(bucket, description.team, name, writer, time.time, every=EVENTS_SECONDS)
+                )
                 for name in description.campaigns
             },
             requests=Requests(
                 stops=registration.stop_requests,
                 stopped=registration.stopped,
-                over=registration.over,
+                over=_both(registration.over, leases.over),
                 files={work.campaign: work.path for work in works},
                 reread=session.reread,
             ),
             watcher=watcher,
             completed=_completed_in(bucket, session),
+            left_behind=partial(_left_behind, bucket),
             signals=signals,
         )
-        engine.run()
+        try:
+            engine.run()
+        finally:
+            events.close(enough)
     return Ran(runs, groups)
+
+
+def _both(first: Callable[[str], None], second: Callable[[str], None]) -> Callable[[str], None]:
+    def both(name: str) -> None:
+        first(name)
+        second(name)
+
+    return both
 
 
 def _completed_in(bucket: Bucket, session: Session) -> Callable[[Work, str], Completed]:
@@ -181,6 +213,13 @@ def _completed_in(bucket: Bucket, session: Session) -> Callable[[Work, str], Com
     if is_address(session.bucket):
         return lambda _work, _volume: Completed()
     return lambda work, volume: completed_volume(bucket, work, volume)
+
+
+def _left_behind(bucket: Bucket, work: Work) -> str:
+    """What lies under other recipes, as far as the bucket tells now: nobody waits for that."""
+    with suppress(WorldError):
+        return left_behind(PatientBucket(bucket, sleep=time.sleep, patience=NO_PATIENCE), work)
+    return ""
 
 
 def _is_prepared(bucket: Bucket, work: Work, caches: Path) -> bool:
