@@ -199,6 +199,7 @@ def test_suspend_in_the_file_holds_a_campaign_until_the_file_says_false(tmp_path
     assert "suspended" in repository.allot("status", "c").stdout
     held = repository.allot("run", "c")
     assert (held.returncode, "suspended" in held.stdout) == (0, True)
+    assert "go on with: `suspend: false` in campaigns/c.yaml, then allot run c" in held.stdout
     repository.campaign("c", range(3))
     assert repository.allot("run", "c").returncode == 0
     assert repository.repeated() == 0
@@ -353,3 +354,16 @@ def test_with_json_logs_every_line_is_one_object_and_says_more_than_its_kind(
     refused = repository.allot("run", "c")
     assert refused.returncode == 2
     assert "ALLOT_LOG says `jsn`\n  it is `json` or `text`, or not set" in refused.stderr
+
+
+def test_what_a_changed_recipe_leaves_behind_is_said_until_all_is_done_anew(tmp_path: Path) -> None:
+    repository = Repository(tmp_path, volumes=2, pages=1).write()
+    assert "recipe" not in repository.allot("run", "c").stdout
+    (before,) = (path.name for path in (tmp_path / "results" / "local" / "tally").iterdir())
+    repository.seconds = 0.02
+    repository.write()
+    for words in (("status", "c"), ("results", "c"), ("run", "c")):
+        said = repository.allot(*words).stdout
+        assert f"2 volumes are complete under recipe {before}; this is recipe " in said, words
+    for words in (("status", "c"), ("results", "c"), ("run", "c")):
+        assert "under recipe" not in repository.allot(*words).stdout, words

@@ -20,6 +20,7 @@ from allotment.cli.words import counted
 from allotment.errors import AllotmentError, UsageError, did_you_mean
 from allotment.events.model import VolumeState
 from allotment.running.engine.completed import Completed, completed_volume
+from allotment.running.engine.other_recipes import left_behind
 from allotment.running.engine.overview import overview
 from allotment.running.engine.work import Work
 from allotment.running.legacy import LEGACY, legacy_folder
@@ -102,6 +103,8 @@ def command(
             continue
         kinds |= set(results.kinds)
         _print_volume(results, completed_volume(bucket, work, results.volume))
+    if left := left_behind(bucket, work):
+        click.echo(f"  {left}")
     if begun == 0:
         click.echo(f"  nothing yet; {called('run', opened.root)} {name} begins")
     elif begun < len(volumes or known):

@@ -20,6 +20,7 @@ from allotment.cli.words import counted, device_words, span
 from allotment.events.model import CampaignState, CampaignView, VolumeState, VolumeView
 from allotment.events.programs import ProgramState, ProgramView, fold_program
 from allotment.running.engine.control import living_engines, state_folder
+from allotment.running.engine.other_recipes import left_behind
 from allotment.running.engine.overview import overview
 
 FORMAT_VERSION = 1
@@ -79,9 +80,12 @@ def command(
         else:
             if watch:
                 click.clear()
+            bucket = opened.bucket()
             for view in views:
                 for line in _lines(view, now, all_volumes=all_volumes):
                     click.echo(line)
+                if left := left_behind(bucket, opened.work(view.name)):
+                    click.echo(f"  {left}")
             for program in programs:
                 for line in _program_lines(program):
                     click.echo(line)

@@ -53,6 +53,7 @@ class Engine:
     preparations: Preparations = field(default_factory=no_preparations)
     workers: list[Worker] = field(default_factory=list)
     chance: Callable[[], float] = random.random
+    left_behind: Callable[[Work], str] = lambda _work: ""
     signals: Signals = field(default_factory=Signals)
     _selector: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector)
     ending: str = ""
@@ -105,6 +106,8 @@ class Engine:
         for run in self.runs:
             window = {"min": run.work.window.min, "max": run.work.window.max}
             self._tell(run, "campaign.started", volumes=len(run.work.volumes), window=window)
+            if message := self.left_behind(run.work):
+                self._tell(run, "warning", reason="other-recipe", message=message)
             if run.work.suspended:
                 self._halt(run, Halt.SUSPENDED, "its file says `suspend: true`")
 

@@ -66,6 +66,7 @@ from allotment.running.withheld import secret_values, without_credentials
 
 OLD_ENGINES_KEPT = 50
 EVENTS_SECONDS = 1.0
+OUR_FOLDERS = ("ALLOT_CACHE", "ALLOT_LEDGER", "ALLOT_STATE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +116,7 @@ def run_works(
     )
     folder = bucket_place(session.bucket, session.base)
     state = state_folder(session.environment)
+    environment = _with_absolute_folders(session.environment)
     now = time.time()
     description = EngineDescription(
         id=f"{datetime.fromtimestamp(now, UTC):%Y%m%dT%H%M%S}-{os.getpid()}-{secrets.token_hex(2)}",
@@ -149,7 +151,7 @@ def run_works(
             bucket_options=options,
             processors=processors,
             cards=cards,
-            environment=session.environment,
+            environment=environment,
             secrets=hidden,
         )
         engine = Engine(
@@ -170,7 +172,7 @@ def run_works(
                     folder=registration.folder,
                     processors=processors,
                     cards=cards,
-                    environment=without_credentials(folder, session.environment),
+                    environment=without_credentials(folder, environment),
                     secrets=hidden,
                 ),
                 ours=leases.ours,
@@ -200,6 +202,14 @@ def run_works(
     return Ran(runs, groups)
 
 
+def _with_absolute_folders(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment for workers, which start in another folder than this process."""
+    absolute = {
+        name: str(Path(environ[name]).expanduser().absolute()) for name in OUR_FOLDERS if environ.get(name)
+    }
+    return {**environ, **absolute}
+
+
 def _both(first: Callable[[str], None], second: Callable[[str], None]) -> Callable[[str], None]:
     def both(name: str) -> None:
         first(name)
@@ -218,7 +228,7 @@ def _completed_in(bucket: Bucket, session: Session) -> Callable[[Work, str], Com
 def _left_behind(bucket: Bucket, work: Work) -> str:
     """What lies under other recipes, as far as the bucket tells now: nobody waits for that."""
     with suppress(WorldError):
-        return left_behind(PatientBucket(bucket, sleep=time.sleep, patience=NO_PATIENCE), work)
+        return left_behind(bucket, work)
     return ""
 
 

@@ -25,9 +25,9 @@ class Signals:
     def __init__(self) -> None:
         self.requests = 0
         self.last: str = ""
-        self._reading, self._writing = socket.socketpair()
 
     def __enter__(self) -> Self:
+        self._reading, self._writing = socket.socketpair()
         self._reading.settimeout(0.0)
         self._writing.settimeout(0.0)
         self._old_wakeup = signal.set_wakeup_fd(self._writing.fileno(), warn_on_full_buffer=False)
