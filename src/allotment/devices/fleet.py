@@ -9,7 +9,7 @@ node anew.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -82,9 +82,8 @@ class Fleet:
 
     @property
     def taken(self) -> Collection[DeviceId]:
-        """The devices that are not free, or of which a part is not."""
-        shared = self._taken.shares.keys()
-        return self._taken.devices | shared if shared else self._taken.devices
+        """The devices that are not free; one that is held in shares is not among them."""
+        return self._taken.devices
 
     def place(self, claim: ClaimSpec) -> Placed | NoFit:
         """The claim on the first node that it fits on, its devices taken; or what the first node says."""
@@ -112,6 +111,11 @@ class Fleet:
         """Let devices be taken that nobody placed a claim on."""
         for device in ids:
             self._taken.add_device(device)
+
+    def take_share(self, device: DeviceId, amounts: Mapping[str, int]) -> None:
+        """Let a share of a device be taken that nobody placed a claim on: so many whole units of each."""
+        self._taken.add_share(device)
+        self._taken.add_capacity(device, {name: amount * 10**9 for name, amount in amounts.items()})
 
     def give_back(self, ids: Iterable[DeviceId]) -> None:
         """Free whole devices; nodes that can reach them are asked again."""

@@ -59,7 +59,7 @@ def gather(desk: Desk, state: LocalState, gang: GangQueue, unmet: Unmet) -> Unme
     """Keep for the gang what is free now of the devices that it could have together before long."""
     soon = {device for lent in _lent(state, gang.lane_value) for device in lent.replica.devices}
     soon |= state.passing | _ending(state)
-    later = Fleet(state.world, taken=desk.taken - soon)
+    later = desk.after(soon)
     ids = {device for each in _placed(later, gang, gang.min) for device in each.ids}
     kept = frozenset(ids - desk.taken)
     if not ids:
@@ -72,7 +72,7 @@ def give_back(desk: Desk, state: LocalState, unmet: Sequence[Unmet]) -> list[Giv
     """Which replicas end, for those who wait, in their order; what they will get is kept from the rest."""
     kept = frozenset(device for each in unmet for device in each.kept)
     future = _Future(
-        fleet=Fleet(state.world, taken=desk.taken - kept - _ending(state)),
+        fleet=desk.after(kept | _ending(state)),
         memory=_future_memory(desk, state, unmet),
         lent=_lent(state, None),
     )

@@ -81,6 +81,8 @@ def decide(
     given_back = give_back(desk, state, unmet)
     replicas = Counter(start.fleet for start in starts if isinstance(start, StartReplica))
     for fleet in _in_order(state.fleets, ties):
+        _keep_for_paused(desk, fleet, replicas[fleet.name])
+    for fleet in _in_order(state.fleets, ties):
         starts += _extras(desk, fleet, replicas[fleet.name])
     waiting: dict[str, tuple[WaitReason, float]] = {}
     for each in unmet:
@@ -148,6 +150,14 @@ def _fleet_turn(desk: Desk, queue: FleetQueue) -> tuple[list[Decision], Unmet | 
             StartReplica(queue.name, number, allocation, words + _fallback(queue.claim, allocation))
         )
     return started, None
+
+
+def _keep_for_paused(desk: Desk, queue: FleetQueue, started: int) -> None:
+    """Keep devices for replicas of the least number that pause, before somebody's extras take them."""
+    up = queue.standing - queue.paused + started
+    for _ in range(min(queue.paused, max(0, queue.min - up))):
+        if desk.give(queue) is None:
+            return
 
 
 def _extras(desk: Desk, queue: FleetQueue, started: int) -> Iterator[StartReplica]:

@@ -2,18 +2,22 @@
 
 Devices only become fewer while a decision is taken, so that a claim that did not fit is not tried again; only
 a gang that did not come together gives back what it had.
+
+Cards are given whole or in parts of their memory. The two are looked at side by side: in one view a card of
+which anything is given is gone, in the other it has so much less.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
+from allotment.devices.card_shares import MEMORY, shareable
 from allotment.devices.claims import Allocation, ClaimSpec
 from allotment.devices.fleet import Fleet
 from allotment.devices.funnel import NoFit
 from allotment.devices.slices import DeviceId
 from allotment.quantities import format_gi
-from allotment.scheduling.local_state import LocalState, Queue, WaitReason
+from allotment.scheduling.local_state import CampaignQueue, LocalState, Queue, WaitReason
 
 
 class Desk:
@@ -21,10 +25,34 @@ class Desk:
 
     def __init__(self, state: LocalState) -> None:
         self._world = state.world
-        self._fleet = Fleet(state.world, taken=state.taken)
+        self._shares = state.shares
+        self._native = _held_by_several(state) if state.shares else frozenset()
+        self._fleet = self._fleet_with(state.taken)
+        self._parts = self._parts_with(state) if any(each.shared for each in state.campaigns) else None
         self._total_memory = None if state.free_memory is None else state.world.memory_bytes
         self._free_memory = state.free_memory
         self._refused: dict[ClaimSpec, NoFit] = {}
+
+    def _fleet_with(self, taken: Collection[DeviceId]) -> Fleet:
+        """Devices as they are published, with what is held in shares out of reach."""
+        fleet = Fleet(self._world, taken=taken)
+        for device, amount in self._shares:
+            if device in self._native:
+                fleet.take_share(device, {MEMORY: amount})
+            else:
+                fleet.take((device,))
+        return fleet
+
+    def _parts_with(self, state: LocalState) -> Fleet:
+        """Cards as they can be shared, with what is left of each."""
+        fleet = Fleet(shareable(state.world), taken=state.taken)
+        for device, amount in self._shares:
+            fleet.take_share(device, {MEMORY: amount})
+        return fleet
+
+    def after(self, freed: Collection[DeviceId]) -> Fleet:
+        """Whole devices once these are free that are taken now."""
+        return self._fleet_with(self.taken - frozenset(freed))
 
     @property
     def taken(self) -> frozenset[DeviceId]:
@@ -40,7 +68,7 @@ class Desk:
         """Devices and memory for one more of it, or nothing when either is missing."""
         if self._memory_missing(queue.memory_bytes):
             return None
-        answer = self._place(queue.claim)
+        answer = self._place(queue)
         if isinstance(answer, NoFit):
             return None
         self._set_aside(queue.memory_bytes)
@@ -54,22 +82,28 @@ class Desk:
             if isinstance(answer, NoFit):
                 break
             given.append(answer.allocation)
+            self._mirror(answer.allocation, self._parts)
             self._set_aside(queue.memory_bytes)
         if len(given) >= least:
             return tuple(given)
         for allocation in given:
             self._fleet.release(allocation)
+            if self._parts is not None:
+                self._parts.give_back(allocation.ids)
             self._set_aside(-queue.memory_bytes)
         return ()
 
     def keep(self, ids: Iterable[DeviceId], memory: int) -> None:
         """Give these free devices, and so much memory, to nobody who comes later."""
-        self._fleet.take(ids)
+        kept = tuple(ids)
+        self._fleet.take(kept)
+        if self._parts is not None:
+            self._parts.take(kept)
         self._set_aside(memory)
 
     def why_not(self, queue: Queue, together: int = 1) -> tuple[WaitReason, str]:
         """What keeps so many of it from starting at once, and in words."""
-        fits, answer = self._how_many(self._fleet, queue.claim, together)
+        fits, answer = self._how_many(self._view(queue), queue.claim, together)
         if answer is not None and not answer.waiting:
             return WaitReason.NEVER, str(answer)
         if answer is not None and together > 1:
@@ -105,15 +139,27 @@ class Desk:
             fleet.release(allocation)
         return len(placed), missing
 
-    def _place(self, claim: ClaimSpec) -> Allocation | NoFit:
+    def _view(self, queue: Queue) -> Fleet:
+        """The devices as this one may have them."""
+        shared = isinstance(queue, CampaignQueue) and queue.shared
+        return self._parts if shared and self._parts is not None else self._fleet
+
+    def _place(self, queue: Queue) -> Allocation | NoFit:
+        claim, view = queue.claim, self._view(queue)
         known = self._refused.get(claim)
         if known is not None:
             return known
-        answer = self._fleet.place(claim)
+        answer = view.place(claim)
         if isinstance(answer, NoFit):
             self._refused[claim] = answer
             return answer
+        self._mirror(answer.allocation, self._parts if view is self._fleet else self._fleet)
         return answer.allocation
+
+    def _mirror(self, allocation: Allocation, other: Fleet | None) -> None:
+        """What was given in one view is not there in the other."""
+        if other is not None:
+            other.take(result.id for result in allocation.results if not result.admin_access)
 
     def _memory_missing(self, memory: int) -> bool:
         return self._free_memory is not None and memory > max(0, self._free_memory)
@@ -121,3 +167,8 @@ class Desk:
     def _set_aside(self, memory: int) -> None:
         if self._free_memory is not None:
             self._free_memory -= memory
+
+
+def _held_by_several(state: LocalState) -> frozenset[DeviceId]:
+    """The devices that are published so that several may hold them."""
+    return frozenset(id_ for id_, device in state.world.devices() if device.allow_multiple_allocations)

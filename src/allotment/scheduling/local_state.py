@@ -50,6 +50,7 @@ class CampaignQueue:
     """One campaign's part of the state. ``ready`` holds the indexes that may start now, in order.
 
     A higher ``lane_value`` goes first, then a lower ``arrival``. ``memory_bytes`` is set aside per index.
+    ``shared`` says that the claim is for parts of cards.
     """
 
     name: str
@@ -60,6 +61,7 @@ class CampaignQueue:
     ready: Sequence[int]
     claim: ClaimSpec
     memory_bytes: int = 0
+    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,7 @@ Queue = CampaignQueue | FleetQueue | GangQueue
 class LocalState:
     """All that a decision looks at. ``free_memory`` None means that memory is not looked at.
 
+    ``taken`` are devices that are held whole, ``shares`` what is held of others: so many bytes each.
     ``passing`` are devices that are taken by what ends by itself before long: volumes of these campaigns.
     """
 
@@ -127,6 +130,7 @@ class LocalState:
     fleets: tuple[FleetQueue, ...] = ()
     gangs: tuple[GangQueue, ...] = ()
     passing: frozenset[DeviceId] = frozenset()
+    shares: tuple[tuple[DeviceId, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
