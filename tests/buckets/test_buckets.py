@@ -17,6 +17,7 @@ from allotment.buckets.bucket import (
     ObjectRefused,
 )
 from allotment.buckets.faulty import Death, Fault, FaultyBucket, planned, seeded
+from allotment.buckets.folder import FolderBucket
 from allotment.buckets.memory import MemoryBucket
 from allotment.buckets.opening import open_bucket
 from allotment.errors import AllotmentError, WorldError
@@ -251,3 +252,18 @@ def test_a_link_in_a_list_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "results" / "v" / "pages" / "self").symlink_to(".")
     (tmp_path / "results" / "v" / "pages" / "lost").symlink_to("nowhere")
     assert sorted(entry.key for entry in bucket.list("v/")) == ["v/pages/1", "v/pages/lost", "v/pages/self"]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_is_told_with_what_to_do(
+    tmp_path: Path, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(number, os.strerror(number))
+
+    bucket = FolderBucket(tmp_path)
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(
+        BucketUnavailable, match=r"the bucket.* nothing more can be written\n  make room there"
+    ):
+        bucket.create("a", b"data")

@@ -237,6 +237,8 @@ FLEET, GANG = "command: [serve]\n", "command: [train]\nworkers: 2\n"
         ("fleet", "command: serve\n"),
         ("fleet", "command: []\n"),
         ("fleet", 'command: [""]\n'),
+        ("fleet", "command: [[serve]]\n"),
+        ("gang", "command: [{serve: 1}]\nworkers: 1\n"),
         ("fleet", FLEET + "workers: 1\n"),
         ("fleet", FLEET + "replicas: {max: 0}\n"),
         ("gang", "command: [train]\n"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -237,3 +237,40 @@ def test_large_files_are_never_whole_in_memory(tmp_path: Path) -> None:
 )
 def test_where_the_cache_is(environ: dict[str, str], expected: Path) -> None:
     assert cache_folder(environ) == expected
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason", "words"),
+    [
+        (lambda folder: folder.rmdir(), "prepare-odd", "took away the folder"),
+        (
+            lambda folder: (folder.rmdir(), folder.symlink_to("/etc")),
+            "prepare-escapes",
+            "put a link in the place",
+        ),
+        (lambda folder: (folder.rmdir(), folder.write_text("")), "prepare-odd", "took away the folder"),
+    ],
+)
+def test_a_folder_that_is_no_longer_there_is_no_empty_one(
+    tmp_path: Path, spoil: Callable[[Path], object], reason: str, words: str
+) -> None:
+    bucket, folder = MemoryBucket(), tmp_path / "prepared"
+    folder.mkdir()
+    spoil(folder)
+    with pytest.raises(PermanentFailureError, match=words) as caught:
+        store(patient(bucket), KEYS, folder, measured={})
+    assert caught.value.reason == reason
+    assert bucket.objects == {}
+
+
+def test_empty_folders_are_not_kept_and_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "deep" / "empty").mkdir(parents=True)
+    (tmp_path / "file").write_text("x")
+    store(patient(MemoryBucket()), KEYS, tmp_path, measured={})
+    assert [record.getMessage() for record in caplog.records] == [
+        "prepare left an empty folder, which is not kept: deep/empty"
+    ]
+
+
+def test_a_cache_folder_is_the_same_from_every_folder() -> None:
+    assert cache_folder({"ALLOT_CACHE": "caches"}) == Path.cwd() / "caches"

@@ -247,3 +247,23 @@ def test_a_wait_of_a_gang_says_how_many_are_missing() -> None:
     assert [each.message for each in decisions if isinstance(each, Wait)] == [
         "1 of class cpu needed, 0 free, 4 taken for 1 of 3 that start together"
     ]
+
+
+@pytest.mark.parametrize("paused_first", [True, False])
+def test_extras_of_one_fleet_leave_room_for_the_least_of_another_that_pauses(*, paused_first: bool) -> None:
+    up = tuple(Replica(number, (cpu(f"c{number}"),)) for number in range(2))
+    wide = fleet("wide", up=up, min=1, max=4, ready=[2, 3], arrival=int(paused_first))
+    steady = fleet("steady", min=2, max=2, ready=[], paused=2, arrival=int(not paused_first))
+    state = LocalState((), CPUS, frozenset({cpu("c0"), cpu("c1")}), fleets=(wide, steady))
+    decisions, _ = decide(state, LocalMemory(), 0.0)
+    assert decisions == ()
+
+
+def test_what_pauses_above_its_least_number_keeps_nothing() -> None:
+    up = (Replica(0, (cpu("c0"),)),)
+    other = fleet("other", up=up, min=1, max=3, ready=[2], paused=1)
+    state = LocalState(
+        (), CPUS, frozenset({cpu("c0")}), fleets=(fleet("web", min=0, max=3, ready=[0, 1, 2]), other)
+    )
+    decisions, _ = decide(state, LocalMemory(), 0.0)
+    assert len([each for each in decisions if isinstance(each, StartReplica)]) == 3

@@ -49,6 +49,11 @@ _HOPELESS = {
     errno.EXDEV,
 }
 
+_FULL = {
+    errno.ENOSPC: "the disk of the bucket is full",
+    errno.EDQUOT: "the quota of the bucket's disk is used up",
+}
+MAKE_ROOM = "make room there, or name a folder elsewhere as `bucket` in the platform's file"
 MOVE_AWAY = "move it away, then `allot retry`"
 KINDS = {
     stat.S_IFLNK: "a link",
@@ -197,6 +202,10 @@ class FolderBucket:
 
     def _failure(self, error: OSError, verb: str) -> WorldError:
         reason = error.strerror or str(error)
+        if error.errno in _FULL:
+            return BucketUnavailable(
+                f"{_FULL[error.errno]} ({reason}), and nothing more can be written", self._base, MAKE_ROOM
+            )
         if error.errno in _HOPELESS:
             return BucketRefused(
                 f"cannot {verb} in the bucket: {reason}",

@@ -8,6 +8,7 @@ cannot change what a cluster allows: that is why its own file counts for this ma
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from allotment.platform.converter_file import CONVERTER_FILE, scan_converter
 from allotment.platform.file import scan_platform
 from allotment.platform.file_shapes import platform_record
 from allotment.platform.model import Platform
+from allotment.platform.paths import is_within
 
 BUILT_IN: Final = "built in"
 VARIABLE: Final = "ALLOT_PLATFORM"
@@ -56,7 +58,23 @@ def look_for_platform(
     """The platform that holds for a repository, with the findings about its file."""
     found = _ours(root, option=option, environ=environ, system_file=system_file)
     settings = root / CONVERTER_FILE
-    return _with_converter(found, settings) if settings.is_file() else found
+    if not os.path.lexists(settings):
+        return found
+    if refused := _no_settings(settings, root):
+        return replace(found, findings=(*found.findings, refused))
+    return _with_converter(found, settings)
+
+
+def _no_settings(path: Path, root: Path) -> Finding | None:
+    """Why an earlier platform's settings are not read, when they are no file of the repository."""
+    at = Position(str(path))
+    if path.is_symlink() and not is_within(os.path.realpath(path), os.path.realpath(root)):
+        message = "this is a link that leads out of the repository, so it is not read"
+        return Finding(at, "file-escapes", message, "put the file itself here")
+    if not path.is_file():
+        message = "this is a folder, a pipe, a device or a link to nothing, and no settings"
+        return Finding(at, "not-a-file", message, "put the file itself here, or take it away")
+    return None
 
 
 def _ours(root: Path, *, option: Path | None, environ: Mapping[str, str], system_file: Path) -> FoundPlatform:

@@ -9,6 +9,7 @@ Job with its image. Machines write these files, so there is one finding at most 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,8 +21,9 @@ from allotment.documents.checking import Check, RefusedError, shown
 from allotment.documents.shapes import Key, ListOf, Record
 from allotment.documents.stream import scan_stream
 from allotment.errors import Finding, Position
+from allotment.platform.paths import is_within
 from allotment.repository.before import Before, CampaignBefore, RecipeBefore
-from allotment.repository.files import CAMPAIGNS, PIPELINES, files_of
+from allotment.repository.files import CAMPAIGNS, PIPELINES, Files, files_of
 from allotment.repository.model import ImagesSource, ManifestSource, Source, Volume
 from allotment.repository.steps import STEP
 
@@ -46,8 +48,12 @@ def read_rendered(root: Path) -> Rendered:
     """The record in a repository's ``rendered/``; an empty one where there is none."""
     folder = root / RENDERED
     reading = _Reading()
+    if (refused := _no_record(folder, root)) is not None:
+        return Rendered(findings=(refused,))
     for kind, read in ((CAMPAIGNS, reading.campaign), (PIPELINES, reading.pipeline)):
-        files = files_of(folder, kind).by_stem if folder.is_dir() else {}
+        listed = files_of(folder, kind) if folder.is_dir() else Files({})
+        files = listed.by_stem
+        reading.findings += [each for each in listed.findings if each.rule == "file-escapes"]
         for stem in sorted(files, key=_part_of):
             path = files[stem]
             documents, findings = scan_stream(path, name=str(path))
@@ -60,6 +66,18 @@ def read_rendered(root: Path) -> Rendered:
             except _UnreadableError:
                 reading.findings.append(_unreadable(path))
     return Rendered(reading.before(), reading.namespaces, tuple(reading.findings))
+
+
+def _no_record(folder: Path, root: Path) -> Finding | None:
+    """Why the record is not read, when it is no folder of the repository."""
+    if folder.is_symlink() and not is_within(os.path.realpath(folder), os.path.realpath(root)):
+        message = "this is a link that leads out of the repository, so the record in it is not read"
+        return Finding(Position(str(folder)), "file-escapes", message, "put the folder itself here")
+    if os.path.lexists(folder) and not folder.is_dir():
+        message = "this is no folder, so there is no record of what was run to compare with"
+        hint = "put the folder itself here, or take it away"
+        return Finding(Position(str(folder)), "record-unreadable", message, hint)
+    return None
 
 
 class _UnreadableError(Exception):

@@ -308,3 +308,10 @@ def test_a_check_that_breaks_is_an_answer_too() -> None:
         ("four", State.FINE),
     ]
     assert (answers[2].said, answers[2].remedy) == ("s3://b: down", "wait")
+
+
+@pytest.mark.parametrize("target", ["results", "nowhere"])
+def test_a_bucket_that_is_a_link_to_nothing_is_not_ready(tmp_path: Path, target: str) -> None:
+    (tmp_path / "results").symlink_to(target)
+    [answer] = storage.bucket("./results", tmp_path, "team", {}, {})
+    assert "is a link that leads nowhere, or to itself" in answer.said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 from allotment.devices.slices import DeviceId
+from allotment.errors import UsageError
 from allotment.events.event import Event
 from allotment.events.model import CampaignReader
 from allotment.running.engine.engine import Engine
@@ -135,6 +137,18 @@ def test_a_file_that_cannot_be_written_is_said_once(tmp_path: Path, caplog: pyte
     watcher.turn(engine(ended=True))
     watcher.turn(engine(ended=True))
     assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize("kind", ["", "/", "folder", "link", "fifo"])
+def test_only_a_plain_file_is_ever_replaced(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "target").write_text("mine")
+    (tmp_path / "link").symlink_to("target")
+    os.mkfifo(tmp_path / "fifo")
+    path = Path(kind) if kind in {"", "/"} else tmp_path / kind
+    with pytest.raises(UsageError, match="the file of metrics is replaced as a whole"):
+        MetricsFile(path, Nobody(), lambda: 0.0)
+    assert (tmp_path / "link").is_symlink()
 
 
 def test_a_run_leaves_its_numbers(tmp_path: Path) -> None:

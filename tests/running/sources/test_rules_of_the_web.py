@@ -120,6 +120,7 @@ def test_an_address_is_asked_as_it_was_read(url: str, base: str | None, read: st
         "https://[::1]/",
         "https://[::1/",
         "https://a..se/",
+        "https://a.se/\ud800",
         "https://a_b.se/",
         "https://a.se/" + "x" * 10_000,
     ],
@@ -138,10 +139,27 @@ def test_what_is_no_plain_address_is_refused(url: str) -> None:
         ("https://a.se/x?a=1;api_key=T", "https://a.se/x?a=1;api_key=…"),
         ("https://a.se/x?X-Amz-Signature=T&X-Amz-Date=T", "https://a.se/x?X-Amz-Signature=…&X-Amz-Date=…"),
         ("https://a.se/x?sig=T&page=3", "https://a.se/x?sig=…&page=3"),
+        ("https://a.se/x?acces%73_token=T&page=3", "https://a.se/x?acces%73_token=…&page=3"),
+        ("https://a.se/x;jsessionid=T/y;v=2?a=1", "https://a.se/x;jsessionid=…/y;v=2?a=1"),
+        ("https://a.se/x;token=T", "https://a.se/x;token=…"),
+        ("https://a.se/x#access_token=T", "https://a.se/x#access_token=…"),
+        ("https://a.se/x?t=sk9Xa2Bq7Lm4Zp0Rt5Vw8Yc1", "https://a.se/x?t=…0a0e99d8"),
+        ("https://a.se/x?sk9Xa2Bq7Lm4Zp0Rt5Vw8Yc1", "https://a.se/x?…0a0e99d8"),
+        (
+            "https://a.se/x?IIIF=SE_RA_1234567_A0001_00010.tif",
+            "https://a.se/x?IIIF=SE_RA_1234567_A0001_00010.tif",
+        ),
+        ("https://a.se/x?id=stockholm-stadsarkiv-1887-42", "https://a.se/x?id=stockholm-stadsarkiv-1887-42"),
     ],
 )
 def test_secrets_are_not_shown(url: str, seen: str) -> None:
     assert masked(url) == seen
+
+
+def test_two_pages_that_differ_in_a_hidden_value_stay_two() -> None:
+    one, other = (masked(f"https://a.se/x?t=sk9Xa2Bq7Lm4Zp0Rt5Vw8Yc{last}") for last in "12")
+    assert one != other
+    assert one == masked("https://a.se/x?t=sk9Xa2Bq7Lm4Zp0Rt5Vw8Yc1")
 
 
 def test_what_is_shown_is_one_short_line() -> None:
@@ -171,6 +189,9 @@ def test_any_text_is_an_address_that_reads_the_same_again_or_refused(text: str) 
         ("-3", None),
         ("", None),
         ("9" * 400, 999_999_999.0),
+        ("Mon, 01 Jan 9999 00:00:00 GMT", 999_999_999.0),
+        ("Mon, 01 Jan 9999", None),
+        ("Mon, 01 Jan 99999999999999999999 00:00:00 GMT", None),
     ],
 )
 def test_a_host_says_when_it_wants_to_be_asked_again(header: str, seconds: float | None) -> None:

@@ -156,7 +156,12 @@ SHAPES: Final[Mapping[str, Callable[[Building, Any, Path], Schema]]] = {
     shapes.Record.__name__: _record,
     "Amount": _as_is(AMOUNTS),
     "Command": _as_is(
-        {"type": "array", "minItems": 1, "prefixItems": [{"minLength": 1}], "items": {"type": "string"}}
+        {
+            "type": "array",
+            "minItems": 1,
+            "prefixItems": [{"type": "string", "minLength": 1}],
+            "items": {"type": "string"},
+        }
     ),
     "Cores": _as_is({"anyOf": [{"type": "number", "exclusiveMinimum": 0, "maximum": 4096}, AMOUNTS]}),
     "Duration": _as_is(DURATION),

@@ -37,6 +37,10 @@ def bucket(
 def folder(path: Path, clock: Callable[[], float] = time.time) -> Iterator[Answer]:
     """Whether a folder can be a bucket."""
     place = nearest(path)
+    if path.is_symlink() and not path.exists():
+        hint = "mend the link, or name another `bucket` in the platform's file"
+        yield problem("bucket", f"{path} is a link that leads nowhere, or to itself", hint)
+        return
     if not place.is_dir():
         yield problem("bucket", f"{place} is no folder", "name another `bucket` in the platform's file")
         return

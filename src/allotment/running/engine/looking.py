@@ -7,15 +7,18 @@ completed; the others are looked at one by one, as their turn comes.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from allotment.buckets.bucket import Bucket
 from allotment.buckets.keys import RecipeKeys
+from allotment.buckets.once import NO_PATIENCE, PatientBucket
+from allotment.running.engine.completed import read_completed
 from allotment.running.engine.standing import Standing, VolumeStanding, volume_standing
 from allotment.running.engine.work import Work
 from allotment.running.legacy import LEGACY, legacy_results
-from allotment.running.marks import Marks, read_marks
+from allotment.running.marks import Marks, mark_complete, read_marks
 
 
 @dataclass(slots=True)
@@ -33,10 +36,22 @@ class MarkedLook:
         if pages is None and volume in self._legacy_of(work):
             return VolumeStanding(volume, Standing.COMPLETE, reason=LEGACY)
         if pages is None:
-            return volume_standing(self.bucket, work, volume, self.wall())
+            standing = volume_standing(self.bucket, work, volume, self.wall())
+            return self._marked(work, standing) if standing.standing is Standing.COMPLETE else standing
         return VolumeStanding(
             volume, Standing.COMPLETE, pages_done=pages.total - pages.failed, pages_failed=pages.failed
         )
+
+    def _marked(self, work: Work, standing: VolumeStanding) -> VolumeStanding:
+        """A complete volume without a mark, which gets one, so that nobody has to look at it again."""
+        keys = RecipeKeys(work.team, work.pipeline, work.recipe).volume(standing.volume)
+        found = read_completed(self.bucket, keys, work.root, None)
+        if not found.pages_total:
+            return standing
+        failed = len(found.faults)
+        patient = PatientBucket(self.bucket, sleep=time.sleep, patience=NO_PATIENCE)
+        mark_complete(patient, keys, pages=found.pages_total, failed=failed)
+        return replace(standing, pages_done=found.pages_done, pages_failed=failed)
 
     def _of(self, work: Work) -> Marks:
         keys = RecipeKeys(work.team, work.pipeline, work.recipe)

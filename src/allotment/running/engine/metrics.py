@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import logging
 import os
+import stat
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from allotment.devices.slices import DeviceId
-from allotment.errors import AllotmentError
+from allotment.errors import AllotmentError, UsageError
 from allotment.events.event import Event
 from allotment.events.model import VolumeState
 from allotment.running.engine.engine import Engine
@@ -119,6 +120,7 @@ class MetricsFile:
     """Looks on beside another one, and keeps the file; ``clock`` is monotonic."""
 
     def __init__(self, path: Path, beside: Watcher, clock: Callable[[], float]) -> None:
+        _check_file(path)
         self._path = path
         self._beside = beside
         self._clock = clock
@@ -155,6 +157,20 @@ class MetricsFile:
             if not self._complained:
                 log.warning("the metrics cannot be written to %s: %s", self._path, error.strerror)
                 self._complained = True
+
+
+def _check_file(path: Path) -> None:
+    """Refuse what would be replaced and is no file, and a name that is none."""
+    try:
+        mode = path.lstat().st_mode
+    except OSError:
+        mode = stat.S_IFREG
+    if not path.name or not stat.S_ISREG(mode):
+        raise UsageError(
+            f"{str(path)!r} is a folder, a link or a device, and the file of metrics is replaced as a whole",
+            "--metrics",
+            "name a plain file, or one that is not there yet",
+        )
 
 
 def _number(event: Event, key: str) -> float:

@@ -9,6 +9,7 @@ Files are cut into parts of a bounded size, since an object is written and read 
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -24,6 +25,8 @@ from allotment.running.objects import FORMAT_VERSION, damaged, dump, load
 
 PART_BYTES = 32 * 1024 * 1024
 MOST_FILES = 100_000
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,7 @@ def read_made(bucket: PatientBucket, keys: CacheKeys) -> Made | None:
 
 def store(bucket: PatientBucket, keys: CacheKeys, folder: Path, *, measured: Mapping[str, Any]) -> Made:
     """Put a folder's files into the bucket, the marker last; returns what counts, which may be another's."""
+    _refuse_no_folder(folder)
     there = {entry.key for entry in bucket.list(keys.parts)}
     files = []
     for path in _files_of(folder):
@@ -119,6 +123,8 @@ def _files_of(folder: Path) -> Iterator[Path]:
     inside, count = os.path.realpath(folder), 0
     for place, folders, names in os.walk(folder):
         folders.sort()
+        if not folders and not names and place != str(folder):
+            log.warning("prepare left an empty folder, which is not kept: %s", os.path.relpath(place, folder))
         for name in [*folders, *sorted(names)]:
             path = Path(place) / name
             real = os.path.realpath(path)
@@ -137,6 +143,16 @@ def _files_of(folder: Path) -> Iterator[Path]:
             if count > MOST_FILES:
                 raise PermanentFailureError("prepare-many", f"prepare left more than {MOST_FILES:,} files")
             yield path
+
+
+def _refuse_no_folder(folder: Path) -> None:
+    """Refuse what is no folder any more, which would count as one without files, or as somebody else's."""
+    if folder.is_symlink():
+        message = "prepare put a link in the place of the folder that it was to fill"
+        raise PermanentFailureError("prepare-escapes", message)
+    if not folder.is_dir():
+        message = "prepare took away the folder that it was to fill; it is to leave files in it"
+        raise PermanentFailureError("prepare-odd", message)
 
 
 def _refuse_linked_folder(path: Path) -> None:

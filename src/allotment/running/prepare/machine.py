@@ -23,7 +23,7 @@ from allotment.running.prepare.cache import Made, fetch, read_made
 def cache_folder(environ: Mapping[str, str]) -> Path:
     """The user's cache folder: ``ALLOT_CACHE``, else the XDG cache folder."""
     if chosen := environ.get("ALLOT_CACHE"):
-        return Path(chosen).expanduser()
+        return Path(chosen).expanduser().absolute()
     base = environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(base).expanduser() / "allotment"
 

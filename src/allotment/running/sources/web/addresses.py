@@ -3,15 +3,17 @@
 Addresses come from manifests and redirects, that is, from anybody. They are taken apart once, strictly, and
 what is asked is made of the parts, so that the check and the request can never read one differently
 (RFC 3986; the differences between readers of addresses are a well-known way past such checks). In what is
-shown, values that are likely to be secrets are left out: credentials, and tokens and signatures of queries.
+shown, values that are likely to be secrets are left out: credentials, tokens, signatures, whatever looks so.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote, unquote_plus, urljoin, urlsplit
 
 from allotment.platform.addresses import HOST, LONGEST, host_of
 from allotment.platform.hosts import USUAL_PORT, Origin
@@ -20,11 +22,16 @@ from allotment.running.sources.web.errors import FORBIDDEN, UNREADABLE, WebRefus
 
 HIDDEN: Final = "…"
 LONGEST_SHOWN: Final = 300
+SHORTEST_KEY: Final = 16
 SECRET_KEYS: Final = frozenset({"sig", "signature", "auth", "key", "jwt", "session", "sid", "pwd", "pass"})
 SIGNING: Final = ("x-amz-", "x-goog-")
+SECRET_ENDINGS: Final = ("token", "signature", "sessionid", "apikey")
 
-_QUERY = re.compile(r"([^=&;]+)=([^&;]*)")
-_UNPRINTED = re.compile(r"[\x00-\x20\x7f\\]")
+_PART = re.compile(r"(?P<before>)(?P<name>[^=&;]+)(?:=(?P<value>[^&;]*))?")
+_MATRIX = re.compile(r"(?P<before>;)(?P<name>[^=;/]+)=(?P<value>[^;/]*)")
+_KEY_LIKE = re.compile(r"[A-Za-z0-9_+/=-]{16,}", re.ASCII)
+_SEPARATED = re.compile(r"[_-]")
+_UNPRINTED = re.compile(r"[\x00-\x20\x7f\\\ud800-\udfff]")
 _KEPT = "/%:@!$&'()*+,;=~?"
 
 
@@ -69,13 +76,19 @@ def read_address(url: str, base: str | None = None) -> Address:
 
 
 def masked(url: str) -> str:
-    """An address without what could be a secret: for records, messages and logs."""
-    before, mark, query = url.partition("?")
+    """An address without what could be a secret: for records, messages and logs.
+
+    What has a secret's name is left out. What has none and looks like a key is left out too, with a mark in
+    its place that tells two of them apart, so that an address still says which page it is of.
+    """
+    before, hash_mark, fragment = url.partition("#")
+    before, query_mark, query = before.partition("?")
     scheme, slashes, rest = before.partition("://")
     if slashes:
         authority, slash, path = rest.partition("/")
-        before = f"{scheme}://{authority.rpartition('@')[2]}{slash}{path}"
-    return before + (f"?{_QUERY.sub(_masked_value, query)}" if mark else "")
+        before = f"{scheme}://{authority.rpartition('@')[2]}{slash}{_MATRIX.sub(_masked_value, path)}"
+    asked = f"?{_masked_parts(query)}" if query_mark else ""
+    return before + asked + (f"#{_masked_parts(fragment)}" if hash_mark else "")
 
 
 def shown(url: str) -> str:
@@ -84,7 +97,39 @@ def shown(url: str) -> str:
     return line if len(line) <= LONGEST_SHOWN else line[: LONGEST_SHOWN - 1] + HIDDEN
 
 
+def _masked_parts(text: str) -> str:
+    return _PART.sub(_masked_value, text)
+
+
 def _masked_value(found: re.Match[str]) -> str:
-    name = found[1].lower()
-    secret = name in SECRET_KEYS or name.startswith(SIGNING) or looks_secret(name) or name.endswith("token")
-    return f"{found[1]}={HIDDEN}" if secret else found[0]
+    before, name, value = found["before"], found["name"], found["value"]
+    if value is None:
+        return f"{before}{_marked(name)}" if _looks_like_a_key(name) else found[0]
+    if _names_a_secret(unquote_plus(name)):
+        return f"{before}{name}={HIDDEN}"
+    return f"{before}{name}={_marked(value)}" if _looks_like_a_key(value) else found[0]
+
+
+def _names_a_secret(name: str) -> bool:
+    name = name.lower()
+    return (
+        name in SECRET_KEYS or name.startswith(SIGNING) or looks_secret(name) or name.endswith(SECRET_ENDINGS)
+    )
+
+
+def _looks_like_a_key(value: str) -> bool:
+    """Whether a value is long, of one piece, and of letters and digits mixed as nobody would name a page."""
+    plain = unquote_plus(value)
+    if plain.startswith("eyJ") and plain.count(".") == 2:
+        return True
+    piece = max(_SEPARATED.split(plain), key=len) if _KEY_LIKE.fullmatch(plain) else ""
+    changes = sum(_kind(one) != _kind(other) for one, other in pairwise(piece))
+    return len(piece) >= SHORTEST_KEY and changes >= len(piece) / 5
+
+
+def _kind(character: str) -> int:
+    return 0 if character.isdigit() else 1 if character.islower() else 2
+
+
+def _marked(value: str) -> str:
+    return HIDDEN + hashlib.sha256(value.encode()).hexdigest()[:8]

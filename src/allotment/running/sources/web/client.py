@@ -252,5 +252,13 @@ class Client:
 
 def _told(address: Address, error: UnreachableError, tries: int) -> str:
     tried = f" (tried {tries} times)" if tries > 1 else ""
-    wait = f"; it asks to be left alone for {error.after:g} s" if error.after else ""
+    wait = f"; it asks to be left alone for {_long(error.after)}" if error.after else ""
     return f"{shown(address.url)}: {error.message}{tried}{wait}"
+
+
+def _long(seconds: float) -> str:
+    """A time in the unit in which people think of it."""
+    for unit, size in (("days", 86_400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:,.0f} {unit}"
+    return f"{seconds:.0f} s"

@@ -96,6 +96,9 @@ class Manners:
             return self._hosts[name]
 
 
+LONGEST_SAID = 999_999_999.0
+
+
 def retry_after(header: str, now: float) -> float | None:
     """The seconds of a Retry-After header, a number or a date; None where it says nothing."""
     text = header.strip()
@@ -103,8 +106,8 @@ def retry_after(header: str, now: float) -> float | None:
         return float(text[:9])
     try:
         moment = parsedate_to_datetime(text)
-    except ValueError:
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return min(max(0.0, moment.timestamp() - now), LONGEST_SAID)
+    except (ValueError, OverflowError, TypeError, IndexError):
         return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return max(0.0, moment.timestamp() - now)
