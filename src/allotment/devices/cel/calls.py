@@ -65,11 +65,14 @@ def early(called: Callee, plans: tuple[Plan, ...], *, hasty: bool) -> Plan | Non
         return None
 
 
-def quick(called: Callee, plans: tuple[Plan, ...], names: Names) -> Compute | None:
-    """A closure of its own for what selectors do most."""
+def quick(called: Callee, plans: tuple[Plan, ...], names: Names, *, strict: bool = False) -> Compute | None:
+    """A closure of its own for what selectors do most.
+
+    ``strict``: what is looked for in an empty list is computed all the same.
+    """
     if called.function in _ORDERINGS:
         return ordering(called.function, plans)
-    if called.overload == "in_list" and plans[1].is_constant:
+    if called.overload == "in_list" and plans[1].is_constant and (plans[1].constant or not strict):
         return logic.one_of(plans[0].compute, plans[1].constant)
     if called.function == "matches" and isinstance(plans[1].constant, str):
         return matching(plans[0].compute, plans[1].constant)

@@ -148,7 +148,7 @@ class Closures:
         if known is not None:
             return known
         self.may_panic = self.may_panic or may_panic(called.overload)
-        return Plan(quick(called, plans, self.names) or plain_call(called.compute, plans))
+        return Plan(quick(called, plans, self.names, strict=self.strict) or plain_call(called.compute, plans))
 
     def logical(self, node: Call) -> Plan:
         """``&&`` and ``||``."""
