@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from allotment.devices.allocator import allocate
@@ -277,6 +277,7 @@ def test_the_explanation_is_data_too() -> None:
     }
 
 
+@settings(deadline=None)
 @given(st.integers(1, 400_000), st.integers(1, 400))
 def test_a_value_that_is_suggested_is_met_and_never_rounded_up(mebibytes: int, gibibytes: int) -> None:
     world = machine(card("gpu-0", f"{mebibytes}Mi"))

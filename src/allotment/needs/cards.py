@@ -132,7 +132,7 @@ def admits(choice: CardChoice, card: Card) -> bool:
     """Whether a card of the catalogue is one of those that were named, or lies between the bounds."""
     if card in choice.cards or card.architecture.value in choice.architectures:
         return True
-    own = Semver.parse(f"{card.compute_capability.value}.0")
+    own = Semver.parse(card.compute_capability.value)
     return bool(choice.bounds) and all(
         _COMPARED[sign](own.compare(Semver.parse(version)), 0) for sign, version in choice.bounds
     )

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 from allotment.devices.claims import MOST_DEVICES
 from allotment.errors import Finding, Severity
 from allotment.needs.cards import NO_KINDS, Kinds
-from allotment.needs.limits import Fault, faults_of
-from allotment.needs.memory_traps import memory_warnings
-from allotment.needs.rules import MISSES_CARDS, SAME_OF_ONE, TOO_LARGE, UNGUARDED
-from allotment.needs.select import unguarded
-from allotment.platform.need import Need
+from allotment.needs.limits import faults_of
+from allotment.needs.lints.on_needs import need_warnings
+from allotment.needs.rules import TOO_LARGE
 from allotment.repository.model import HasNeed
 
 
@@ -20,31 +17,18 @@ def need_findings(pipeline: HasNeed, kinds: Kinds = NO_KINDS) -> list[Finding]:
     """Errors for what cannot be had, and warnings for what is most likely not what is meant."""
     if pipeline.gpu is None:
         return _of_processors(pipeline)
-    errors = [_finding(pipeline, fault) for fault in faults_of(pipeline.gpu, kinds)]
-    return [*errors, *(_finding(pipeline, each, Severity.WARNING) for each in _warnings(pipeline.gpu))]
-
-
-def _finding(pipeline: HasNeed, fault: Fault, severity: Severity = Severity.ERROR) -> Finding:
-    return Finding(
-        pipeline.position("gpu", *fault.loc), fault.rule, fault.message, fault.hint, severity=severity
-    )
-
-
-def _warnings(need: Need) -> Iterator[Fault]:
-    yield from _of_one(need, ())
-    for place, fallback in enumerate(need.fallback):
-        yield from _of_one(fallback, ("fallback", place))
-
-
-def _of_one(need: Need, loc: tuple[str | int, ...]) -> Iterator[Fault]:
-    for message, hint in memory_warnings(need.memory):
-        yield Fault((*loc, "memory"), MISSES_CARDS, message, hint)
-    for each in unguarded(need.select or ""):
-        message = f"a device without `{each.key}` makes this selector an error, for every pod on every node"
-        yield Fault((*loc, "select"), UNGUARDED, message, f"write {each.guarded}")
-    if need.same is not None and need.count == 1:
-        message = f"`same: {need.same}` says nothing about one card"
-        yield Fault((*loc, "same"), SAME_OF_ONE, message, "ask for a `count` of two or more, or take it out")
+    faults = [*faults_of(pipeline.gpu, kinds), *need_warnings(pipeline.gpu, kinds)]
+    return [
+        Finding(
+            pipeline.position("gpu", *each.loc),
+            each.rule,
+            each.message,
+            each.hint,
+            each.severity,
+            each.evidence,
+        )
+        for each in faults
+    ]
 
 
 def _of_processors(pipeline: HasNeed) -> list[Finding]:

@@ -26,6 +26,7 @@ NO_FRACTIONS: Final = "no-fractions-here"
 GATE_OFF: Final = "gate-off"
 INCOMPATIBLE_GATES: Final = "incompatible-gates"
 NOT_MEASURED: Final = "not-measured"
+SHARE_BELOW_PEAK: Final = "share-below-peak"
 
 STRICT_SELECT: Final = "strict-select"
 WHOLE_SLICE: Final = "slice-is-whole-card"
@@ -69,6 +70,7 @@ RULES: Final[Mapping[str, str]] = {
     GATE_OFF: "A way to share a card needs something that is off unless somebody switches it on.",
     INCOMPATIBLE_GATES: "Needs use ways to share a card that the driver does not do together.",
     NOT_MEASURED: "A need shares a card without isolation, and no measurement shows that it can.",
+    SHARE_BELOW_PEAK: "A need shares a card by less memory than the pipeline was measured to use.",
     STRICT_SELECT: "A need's own selector leaves out cards that have exactly the amount.",
     WHOLE_SLICE: "A need asks slices for memory that only the whole card in disguise has.",
     MISSES_SLICES: "A need's amount of memory leaves out slices that are named after as much.",

@@ -28,11 +28,13 @@ from allotment.platform.find import FILE_NAME, FoundPlatform, look_for_platform
 from allotment.repository import Loaded, load_repository
 from allotment.repository.changes import compared
 from allotment.repository.foreign import foreign_findings
+from allotment.repository.measured import scan_measured
 from allotment.repository.model import HasNeed
 from allotment.repository.rendered import read_rendered
 from allotment.repository.select import is_repository, selected_files
 from allotment.running.steps.checking import settings_findings
 
+TOLD_OF_WORLDS = frozenset({"counted-twice"})
 FORMS: Mapping[str, Callable[[Checked], str]] = {
     "text": as_text,
     "json": as_json,
@@ -142,6 +144,15 @@ def _checked(loaded: Loaded, found: FoundPlatform, own: Path | None, world: Chos
             findings.update(
                 fit_findings(one, world.without_errors(), found.platform.cards, where=f"in {world.name}")
             )
+    measured, about_measured = scan_measured(repository.root)
+    findings.update(about_measured)
+    if any(one.gpu is not None for one in needing) or found.platform.engine != "local":
+        from allotment.needs.lints import lint_findings
+
+        published = None if world is None else world.without_errors()
+        findings.update(lint_findings(repository, found.platform, found.origin, measured, published))
+    if world is not None:
+        findings.update(each for each in world.findings if each.rule in TOLD_OF_WORLDS)
     if own is not None:
         findings.update(scan_platform(own, str(own))[1])
     settings = found.converter is not None and Path(found.origin).name != CONVERTER_FILE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -28,6 +28,10 @@ from allotment.needs.fit_words import (
     suggestion_words,
     to_data,
 )
+from allotment.needs.manifests import Manifest, manifest_for
+from allotment.needs.ways import Isolation, Scope, Way, ways_of
+from allotment.needs.ways.choosing import able
+from allotment.needs.ways.share import pods_on_a_card
 from allotment.platform.find import find_platform
 from allotment.platform.model import Platform
 from allotment.repository import load_repository
@@ -48,11 +52,19 @@ class Answer:
     explanation: Explanation | None
     given_up: tuple[str, ...]
     warnings: tuple[Finding, ...]
+    manifest: Manifest | None = None
 
     @property
-    def template(self) -> dict[str, Any] | None:
-        """The claim as an object of a cluster."""
+    def value(self) -> Mapping[str, Any] | None:
+        """The object of a cluster that the need becomes."""
+        if self.manifest is not None:
+            return self.manifest.value
         return None if self.claim is None else self.claim.to_template(self.pipeline.id)
+
+    @property
+    def template(self) -> Mapping[str, Any] | None:
+        """The object where it is a claim template, of which each pod gets a claim of its own."""
+        return self.value if self.value and self.value["kind"] == "ResourceClaimTemplate" else None
 
 
 @click.command(short_help="Print a pipeline's claim, and say which devices would do.")
@@ -79,14 +91,26 @@ def command(
     found, _ = find_platform(repository, option=platform, environ=os.environ)
     if team is not None:
         found.team_for(repository_identity(repository), team)
-    answer = answer_for(_pipeline(repository, pipeline, found), found, chosen, _taken(chosen))
+    identity = repository_identity(repository)
+    answer = answer_for(
+        _pipeline(repository, pipeline, found),
+        found,
+        chosen,
+        _taken(chosen),
+        queue=_queue(found, identity, team),
+    )
     for line in {"yaml": _as_yaml, "text": _as_text, "json": _as_json}[form](answer):
         click.echo(line)
     return EXIT_FINE
 
 
 def answer_for(
-    pipeline: Pipeline, platform: Platform, chosen: ChosenWorld, taken: Set[DeviceId] = frozenset()
+    pipeline: Pipeline,
+    platform: Platform,
+    chosen: ChosenWorld,
+    taken: Set[DeviceId] = frozenset(),
+    *,
+    queue: str | None = None,
 ) -> Answer:
     """The pipeline's claim held against a world; FindingsError for a need that makes no claim."""
     found = tuple(need_findings(pipeline, platform.cards))
@@ -97,11 +121,28 @@ def answer_for(
     if on_cluster and need is None:
         return Answer(pipeline, chosen, None, None, given_up, found)
     by_class = platform.engine == KUBERNETES
-    claim = claim_for(need, pipeline.resources, platform.cards, by_class=by_class)
+    who = able(platform)
+    claim = claim_for(need, pipeline.resources, platform.cards, by_class=by_class, able=who)
+    manifest = None
+    if need is not None and need.cpu is None:
+        manifest = manifest_for(
+            pipeline.id, need, platform.cards, by_class=by_class, able=who, kai_queue=queue
+        )
+        given_up = (*given_up, *manifest.choice.given_up)
     world = chosen.without_errors()
     own = {each.name: each for each in classes_of(platform.cards)} if by_class else {}
     explained = explain(claim, replace(world, classes={**own, **world.classes}), taken)
-    return Answer(pipeline, chosen, claim, explained, given_up, found)
+    return Answer(pipeline, chosen, claim, explained, given_up, found, manifest)
+
+
+def _queue(platform: Platform, identity: tuple[str, ...], team: str | None) -> str | None:
+    """The team's queue where KAI schedules, and where it is clear whose repository this is."""
+    if platform.engine != KUBERNETES or platform.scheduler not in {"kai", "both"}:
+        return None
+    try:
+        return platform.team_for(identity, team).name
+    except UsageError:
+        return None
 
 
 def _taken(chosen: ChosenWorld) -> frozenset[DeviceId]:
@@ -136,8 +177,8 @@ def _as_yaml(answer: Answer) -> Iterator[str]:
 
     for line in _said(answer):
         yield f"# {line}".rstrip()
-    if answer.template is not None:
-        yield yaml.safe_dump(answer.template, sort_keys=False, allow_unicode=True, width=10_000).rstrip()
+    if answer.value is not None:
+        yield yaml.safe_dump(answer.value, sort_keys=False, allow_unicode=True, width=10_000).rstrip()
 
 
 def _as_text(answer: Answer) -> Iterator[str]:
@@ -150,11 +191,25 @@ def _as_json(answer: Answer) -> Iterator[str]:
         "pipeline": answer.pipeline.id,
         "world": answer.world.name,
         "template": answer.template,
+        "manifest": answer.value,
+        "pod": None if answer.manifest is None else answer.manifest.pod,
+        "sharing": [] if answer.manifest is None else [_way_data(way) for way in answer.manifest.ways],
         "given_up": list(answer.given_up),
         "explanation": None if answer.explanation is None else to_data(answer.explanation),
         "warnings": [str(finding) for finding in answer.warnings],
     }
     yield json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def _way_data(way: Way) -> dict[str, Any]:
+    return {
+        "way": way.id,
+        "word": way.word,
+        "isolation": str(way.isolation),
+        "keeps_apart": way.keeps_apart,
+        "maturity": way.maturity,
+        "counts_as": way.accounting,
+    }
 
 
 def _said(answer: Answer) -> Iterator[str]:
@@ -165,6 +220,7 @@ def _said(answer: Answer) -> Iterator[str]:
         return
     yield safe(f"{answer.pipeline.id}: {explained.claim}")
     yield safe(f"{answer.world.name}: {headline(explained)}")
+    yield from (safe(line) for line in _about_sharing(answer))
     several = len(explained.alternatives) > 1
     for alternative in explained.alternatives:
         yield ""
@@ -178,8 +234,49 @@ def _said(answer: Answer) -> Iterator[str]:
             yield safe(f"  nearest: {nearest_words(alternative.nearest)}")
             if suggested := suggestion_words(alternative.nearest):
                 yield safe(f"  {suggested}")
-    notes = [*answer.given_up, *explained.notes]
+    notes = [*_use(answer), *answer.given_up, *explained.notes]
     if notes or answer.warnings:
         yield ""
     yield from (safe(f"note: {note}") for note in notes)
     yield from (safe(str(finding)) for finding in answer.warnings)
+
+
+def _about_sharing(answer: Answer) -> Iterator[str]:
+    """What each way costs in isolation, and how mature it is; a whole card alone needs no words."""
+    manifest = answer.manifest
+    if manifest is None or [way.word for way in manifest.ways] == ["whole"]:
+        return
+    for word in dict.fromkeys(way.word for way in manifest.ways):
+        for way in ways_of(word):
+            yield f"{way.title}: {way.maturity}"
+        apart = (
+            "kept apart in hardware" if way.isolation is Isolation.HARDWARE else "not kept apart in hardware"
+        )
+        yield f"{word}: {apart}; {way.keeps_apart}"
+
+
+def _use(answer: Answer) -> Iterator[str]:
+    """How pods use what is printed, where that is not a claim of each one's own."""
+    manifest, pipeline = answer.manifest, answer.pipeline
+    if manifest is None or pipeline.gpu is None:
+        return
+    if manifest.scope is Scope.SHARED:
+        yield (
+            f"pods share the card through this one claim, which they name: resourceClaimName: {pipeline.id}; "
+            "a template would make a claim for each. All of them are on one node, in one namespace, at most "
+            "256"
+        )
+        yield ("a pod in the count above stands for one such claim, and for all pods that share it")
+    if manifest.scope is Scope.ANNOTATION:
+        parts = [
+            f"{fit:,} on each {alike.card}"
+            for each in (answer.explanation.alternatives if answer.explanation is not None else ())
+            for alike in each.alike
+            if (fit := pods_on_a_card(pipeline.gpu, alike.memory)) is not None
+        ]
+        yield "KAI reads the annotations, and no claim is made"
+        if parts:
+            yield (
+                "a pod in the count above stands for a card, and several go on one: "
+                f"{', '.join(dict.fromkeys(parts))}"
+            )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from allotment.devices.validation.server import Gate
+from allotment.devices.server import Gate
 from allotment.needs.cards import Kinds, UnknownCardError, chosen_cards
 from allotment.needs.fault import Fault
 from allotment.needs.rules import SHARE_OF_ANY

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from allotment.devices.validation.server import GATES, Gate, Server
+from allotment.devices.server import GATES, Gate, Server
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from allotment.devices.classes import MIG_CLASS
-from allotment.devices.validation.server import Gate
+from allotment.devices.server import Gate
 from allotment.needs.ways.gates import DYNAMIC_MIG
 from allotment.needs.ways.slices import KEEPS_APART, LESS_THAN_A_CARD, LINTS, part_of_card
 from allotment.needs.ways.way import Isolation, Scope, Way

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from allotment.devices.classes import GPU_CLASS
-from allotment.devices.validation.server import Gate
+from allotment.devices.server import Gate
 from allotment.needs.cards import Kinds
 from allotment.needs.fault import Fault
 from allotment.needs.ways.gates import DriverGate, Setting
