@@ -19,6 +19,7 @@ from allotment.devices.allocation import (
     PoolIndex,
     PoolState,
     Taken,
+    features_of,
 )
 from allotment.devices.allocation import rules as constraints
 from allotment.devices.allocation.allocating import search_for
@@ -27,7 +28,8 @@ from allotment.devices.allocation.trial import Trial
 from allotment.devices.allocation.wants import ReadyClaim, Want, make_ready
 from allotment.devices.claims import Allocation, AllocationMode, ClaimSpec, ExactRequest
 from allotment.devices.funnel import Funnel, NoFit
-from allotment.devices.selectors import Matcher, evaluate
+from allotment.devices.selectors import Matcher, evaluate, selectors_of
+from allotment.devices.server import Gate
 from allotment.devices.slices import DeviceId
 from allotment.devices.taint_rules import tainted
 from allotment.devices.world import World
@@ -48,10 +50,21 @@ def allocate(
     return Allocator(world, node, matches).allocate(claim, taken)
 
 
-def pools_of(world: World, ground: Ground | None = None) -> PoolIndex:
-    """The index of a world's pools, with the taints that its rules put on; ``ground``: for what version."""
-    slices = tainted(world.slices, world.taint_rules)
-    return PoolIndex(slices) if ground is None else PoolIndex(slices, ground.features, ground.variant)
+def ground_of(world: World, matches: Matcher = evaluate) -> Ground:
+    """What the Kubernetes of a world does; ``matches`` takes the place of its selectors."""
+    server, features = world.server, features_of(world.server)
+    if matches is evaluate:
+        matches = selectors_of(
+            server.name,
+            consumable_capacity=server.has(Gate.CONSUMABLE_CAPACITY),
+            list_type_attributes=server.has(Gate.LIST_ATTRIBUTES),
+        )
+    return Ground(world.classes, features, matches=matches)
+
+
+def pools_of(world: World, ground: Ground) -> PoolIndex:
+    """The index of a world's pools, with the taints that its rules put on, as the ground's version has it."""
+    return PoolIndex(tainted(world.slices, world.taint_rules), ground.features, ground.variant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +87,7 @@ class Allocator:
         ground: Ground | None = None,
     ) -> None:
         """``pools`` and ``ground`` are the world's, for whoever asks for many nodes of it."""
-        self._ground = Ground(world.classes, matches=matches) if ground is None else ground
+        self._ground = ground_of(world, matches) if ground is None else ground
         index = pools_of(world, self._ground) if pools is None else pools
         self._site = index.site(world.node_named(node))
         self._prepared: dict[ClaimSpec, _Prepared] = {}

@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from allotment.devices.allocation import AllocationError, Ground, Taken
-from allotment.devices.allocator import Allocator, pools_of, wants_all
+from allotment.devices.allocation import AllocationError, Taken
+from allotment.devices.allocator import Allocator, ground_of, pools_of, wants_all
 from allotment.devices.claims import Allocation, ClaimSpec
 from allotment.devices.funnel import NoFit
 from allotment.devices.selectors import Matcher, evaluate
@@ -69,8 +69,8 @@ class Fleet:
     ) -> None:
         """``nodes`` are asked in their order; None: those of the world, in the order of its slices."""
         self._world = world
-        self._ground = Ground(world.classes, matches=matches)
-        self._index = pools_of(world)
+        self._ground = ground_of(world, matches)
+        self._index = pools_of(world, self._ground)
         self._nodes = tuple(
             dict.fromkeys((*self._index.node_names(), *world.nodes)) if nodes is None else nodes
         )

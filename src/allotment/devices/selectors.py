@@ -60,3 +60,15 @@ def program(expression: str, environment: Environment) -> Program:
 
 evaluate: Final = Selectors()
 """The matcher of whoever names no other: the newest environment."""
+
+
+@lru_cache(maxsize=16)
+def selectors_of(version: str, *, consumable_capacity: bool, list_type_attributes: bool) -> Selectors:
+    """The matcher of what is stored in a cluster of a version, such as ``1.36``, with these gates."""
+    return Selectors(
+        Environment(
+            version,
+            consumable_capacity=consumable_capacity,
+            list_type_attributes=list_type_attributes,
+        )
+    )

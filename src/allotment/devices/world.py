@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from allotment.devices.claim_objects import ResourceClaim, ResourceClaimTemplate
 from allotment.devices.classes import DeviceClass
 from allotment.devices.nodes import Node
+from allotment.devices.server import NEWEST_SERVER, Server
 from allotment.devices.slices import Device, DeviceId, ResourceSlice
 from allotment.devices.taint_rules import DeviceTaintRule
 
@@ -21,7 +22,8 @@ class World:
 
     ``nodes`` holds labels where they are known; a node that is not in it has none. ``in_use`` is bytes of
     device memory in use, where that can be told; ``notes`` are sentences about cards that offer nothing.
-    A cluster's world has claims, templates and taint rules too.
+    A cluster's world has claims, templates and taint rules too. ``server`` is the Kubernetes that
+    decides in it.
     """
 
     slices: tuple[ResourceSlice, ...]
@@ -34,6 +36,7 @@ class World:
     claims: tuple[ResourceClaim, ...] = ()
     templates: tuple[ResourceClaimTemplate, ...] = ()
     taint_rules: tuple[DeviceTaintRule, ...] = ()
+    server: Server = NEWEST_SERVER
 
     def devices(self) -> Iterator[tuple[DeviceId, Device]]:
         """Every published device, slice by slice, in the order of the slices."""

@@ -10,6 +10,7 @@ from allotment.devices.allocation import BEHAVIOURS, FIXED, Behaviour, Variant, 
 from allotment.devices.allocation.features import NEWEST
 from allotment.devices.claims import AllocationMode, ClaimSpec, Constraint, ExactRequest, Request, SubRequest
 from allotment.devices.classes import OpaqueConfig
+from allotment.devices.server import Server
 from allotment.devices.slices import Device, DeviceId, Taint
 from tests.devices.allocation.scenes import Scene, card, claim, exact, one, part, pool, shared, shared_part
 
@@ -175,14 +176,14 @@ def test_the_stable_variant_searches_permutations_in_the_order_of_the_slices() -
         (36, {}, "consumable_capacity device_binding_and_status", "list_type_attributes", "incubating"),
         (36, {"DRAListTypeAttributes": True}, "device_taints", "list_type_attributes", "incubating"),
         (36, {"DRAResourceClaimDeviceStatus": False}, "", "device_binding_and_status", "incubating"),
-        (37, {}, "fractional_capacity_range", "compatibility_groups", "incubating"),
+        (37, {}, "device_binding_and_status", "compatibility_groups fractional_capacity_range", "incubating"),
         (37, {"DRAListTypeAttributes": True}, "list_type_attributes", "", "experimental"),
     ],
 )
 def test_what_a_version_turns_on_and_which_variant_runs(
     minor: int, gates: dict[str, bool], on: str, off: str, variant: str
 ) -> None:
-    features = features_of(minor, gates)
+    features = features_of(Server((1, minor), gates))
     assert all(getattr(features, name) for name in on.split())
     assert not any(getattr(features, name) for name in off.split())
     assert variant_for(features) == variant

@@ -3,9 +3,8 @@
 Upstream has three copies of one algorithm and takes the first that can do all that is asked of it: ``stable``
 searches permutations in the order in which slices come, ``incubating`` sorts, searches combinations and knows
 shares of devices, ``experimental`` compares lists too. The names of the features are those of
-``structured/internal/types.go`` of k8s.io/dynamic-resource-allocation; gates and their defaults are those of
-``pkg/features/kube_features.go`` of Kubernetes 1.34 to 1.37. Attributes that a request derives (alpha in
-1.37) are not known here, and neither are the features that nodes declare: every node can leave out
+``structured/internal/types.go`` of k8s.io/dynamic-resource-allocation. Attributes that a request derives
+(alpha in 1.37) are not known here, and neither are the features that nodes declare: every node can leave out
 operations.
 """
 
@@ -15,6 +14,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Final
+
+from allotment.devices.server import Gate, Server
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,44 +73,31 @@ def variant_for(features: Features) -> Variant:
     return next(variant for variant, supported in SUPPORTED.items() if supported.covers(features))
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """A feature gate: the features that it takes part in, and the version from which it is on by default."""
-
-    features: tuple[str, ...]
-    on_since: int | None = None
-    known_since: int = 34
-
-
-GATES: Final[Mapping[str, Gate]] = {
-    "DRAAdminAccess": Gate(("admin_access",), 34),
-    "DRAPrioritizedList": Gate(("prioritized_list",), 34),
-    "DRAPartitionableDevices": Gate(("partitionable_devices",), 36),
-    "DRADeviceTaints": Gate(("device_taints",), 36),
-    "DRAConsumableCapacity": Gate(("consumable_capacity",), 36),
-    "DRAFractionalCapacityRange": Gate(("fractional_capacity_range",), 37, 37),
-    "DRADeviceBindingConditions": Gate(("device_binding_and_status",), 36),
-    "DRAResourceClaimDeviceStatus": Gate(("device_binding_and_status",), 34),
-    "DRAListTypeAttributes": Gate(("list_type_attributes",), None, 37),
-    "DRAOptionalNodeOperations": Gate(("optional_node_operations",), None, 37),
-    "DRADeviceCompatibilityGroups": Gate(("compatibility_groups",), None, 37),
+_GATES: Final[Mapping[str, tuple[Gate, ...]]] = {
+    "admin_access": (Gate.ADMIN_ACCESS,),
+    "prioritized_list": (Gate.PRIORITIZED_LIST,),
+    "partitionable_devices": (Gate.PARTITIONABLE_DEVICES,),
+    "device_taints": (Gate.DEVICE_TAINTS,),
+    "consumable_capacity": (Gate.CONSUMABLE_CAPACITY,),
+    "fractional_capacity_range": (Gate.FRACTIONAL_RANGE,),
+    "device_binding_and_status": (Gate.BINDING_CONDITIONS, Gate.DEVICE_STATUS),
+    "list_type_attributes": (Gate.LIST_ATTRIBUTES,),
+    "optional_node_operations": (Gate.OPTIONAL_NODE_OPERATIONS,),
+    "compatibility_groups": (Gate.COMPATIBILITY_GROUPS,),
 }
+_PASSED_ON: Final[Mapping[str, int]] = {"list_type_attributes": 37}
 """The plugin of 1.36 knows the gate for lists but does not pass it on: lists are compared from 1.37 on."""
 
 
-def features_of(minor: int, gates: Mapping[str, bool] | None = None) -> Features:
-    """What Kubernetes 1.``minor`` does with these gates set, and the others as they come.
-
-    A feature that takes several gates is on when all of them are.
-    """
-    chosen = gates or {}
-    on: dict[str, bool] = {}
-    for name, gate in GATES.items():
-        default = gate.on_since is not None and minor >= gate.on_since
-        is_on = minor >= gate.known_since and chosen.get(name, default)
-        for feature in gate.features:
-            on[feature] = on.get(feature, True) and is_on
-    return Features(**on)
+def features_of(server: Server) -> Features:
+    """What the scheduler of this version does with these gates: a feature of several takes all of them."""
+    return Features(
+        **{
+            feature: all(server.has(gate) for gate in gates)
+            and server.is_at_least(_PASSED_ON.get(feature, 0))
+            for feature, gates in _GATES.items()
+        }
+    )
 
 
-NEWEST: Final = features_of(37)
+NEWEST: Final = features_of(Server())

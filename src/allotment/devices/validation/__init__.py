@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple
 
+from allotment.devices.server import ANY_SERVER, Gate, Server
 from allotment.devices.validation import raw
 from allotment.devices.validation.claims import of_admin_access, of_claim_spec
 from allotment.devices.validation.classes import of_class_spec
@@ -21,7 +22,6 @@ from allotment.devices.validation.gated import Dropped, without_gated
 from allotment.devices.validation.metadata import of_metadata, of_template_metadata
 from allotment.devices.validation.problems import Problem, Reason
 from allotment.devices.validation.raw import Raw
-from allotment.devices.validation.server import ANY_SERVER, Gate, Server
 from allotment.devices.validation.slices import of_slice_spec
 from allotment.devices.validation.status import of_status
 from allotment.devices.validation.taints import of_rule

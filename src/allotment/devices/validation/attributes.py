@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from allotment.devices.rules import is_qualified
+from allotment.devices.server import Server
 from allotment.devices.validation import raw
 from allotment.devices.validation.names import of_fully_qualified, of_qualified
 from allotment.devices.validation.problems import Key, Loc, Problem, Reason, invalid, required, too_long
 from allotment.devices.validation.raw import Raw
-from allotment.devices.validation.server import Server
 
 LONGEST_VALUE: Final = 64
 LONGEST_KEY: Final = 96

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from allotment.devices.rules import amount
+from allotment.devices.server import Gate, Server
 from allotment.devices.validation import raw
 from allotment.devices.validation.attributes import LONGEST_KEY, of_key
 from allotment.devices.validation.problems import (
@@ -24,7 +25,6 @@ from allotment.devices.validation.problems import (
 )
 from allotment.devices.validation.raw import Raw
 from allotment.devices.validation.requests import of_quantity
-from allotment.devices.validation.server import Gate, Server
 from allotment.quantities.kubernetes import Quantity
 
 MOST_VALUES: Final = 10

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from allotment.devices.server import Gate, Server
 from allotment.devices.validation import raw
 from allotment.devices.validation.configs import of_config
 from allotment.devices.validation.derived import Derived
@@ -15,7 +16,6 @@ from allotment.devices.validation.names import of_fully_qualified
 from allotment.devices.validation.problems import Loc, Problem, Reason, each, required
 from allotment.devices.validation.raw import Raw
 from allotment.devices.validation.requests import names_of, of_references, of_requests
-from allotment.devices.validation.server import Gate, Server
 
 MOST_CONSTRAINTS: Final = 32
 MOST_CONFIGS: Final = 32

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from allotment.devices.rules import is_label_key
+from allotment.devices.server import Server
 from allotment.devices.validation import raw
 from allotment.devices.validation.configs import of_config
 from allotment.devices.validation.problems import Loc, Problem, each, invalid
 from allotment.devices.validation.raw import Raw
 from allotment.devices.validation.selectors import of_selectors
-from allotment.devices.validation.server import Server
 
 MOST_CONFIGS: Final = 32
 _KUBERNETES: Final = "kubernetes.io/"

@@ -9,11 +9,11 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
+from allotment.devices.server import Server
 from allotment.devices.validation import raw
 from allotment.devices.validation.names import of_driver
 from allotment.devices.validation.problems import Loc, Problem, invalid, required, too_long
 from allotment.devices.validation.raw import Raw
-from allotment.devices.validation.server import Server
 
 LONGEST_PARAMETERS: Final = 10 * 1024
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from allotment.devices.server import Server
 from allotment.devices.validation import raw
 from allotment.devices.validation.names import of_label
 from allotment.devices.validation.problems import Key, Loc, Problem, Reason, each, invalid, required, too_many
 from allotment.devices.validation.raw import Raw
 from allotment.devices.validation.requests import of_quantity
-from allotment.devices.validation.server import Server
 
 MOST_SETS: Final = 8
 MOST_CONSUMED_SETS: Final = 2

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
 from typing import Final
 
+from allotment.devices.server import Server
 from allotment.devices.validation import raw
 from allotment.devices.validation.names import of_fully_qualified
 from allotment.devices.validation.problems import (
@@ -24,7 +25,6 @@ from allotment.devices.validation.problems import (
 )
 from allotment.devices.validation.raw import Raw
 from allotment.devices.validation.selectors import LONGEST_EXPRESSION
-from allotment.devices.validation.server import Server
 
 MOST_DERIVED: Final = 32
 _UNUSED: Final = (

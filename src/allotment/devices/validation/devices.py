@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from allotment.devices.server import Server
 from allotment.devices.validation import raw
 from allotment.devices.validation.attributes import of_attributes
 from allotment.devices.validation.capacities import of_capacities
@@ -17,7 +18,6 @@ from allotment.devices.validation.node_resources import of_node_resources
 from allotment.devices.validation.nodes import of_device_nodes
 from allotment.devices.validation.problems import Loc, Problem, Reason, each, invalid
 from allotment.devices.validation.raw import Raw
-from allotment.devices.validation.server import Server
 from allotment.devices.validation.taints import most_taints, of_taint
 
 MOST_CONDITIONS: Final = 4

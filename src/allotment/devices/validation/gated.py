@@ -10,9 +10,9 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from allotment.devices.server import GATES, NEWEST, Gate, Server, VersionNumber
 from allotment.devices.validation.problems import Loc
 from allotment.devices.validation.raw import Raw
-from allotment.devices.validation.server import GATES, NEWEST, Gate, Server, VersionNumber
 
 _ANY: Final = "*"
 

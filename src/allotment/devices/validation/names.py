@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from allotment.devices.rules import is_label, is_label_key, is_label_value, is_subdomain
+from allotment.devices.server import Server
 from allotment.devices.validation.problems import Loc, Problem, Reason, invalid, required, too_long
-from allotment.devices.validation.server import Server
 
 LONGEST_DRIVER: Final = 63
 LONGEST_POOL: Final = 253

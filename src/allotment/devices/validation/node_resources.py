@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from allotment.devices.rules import amount
+from allotment.devices.server import Server
 from allotment.devices.validation import raw
 from allotment.devices.validation.problems import Key, Loc, Problem, Reason, invalid, required
 from allotment.devices.validation.raw import Raw
 from allotment.devices.validation.requests import of_quantity
-from allotment.devices.validation.server import Server
 
 _LONGEST_NAME: Final = 316
 _OURS: Final = "nodeAllocatableResources"

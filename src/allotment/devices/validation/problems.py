@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from enum import StrEnum
 from typing import Any, Final, NamedTuple, Self, TypeVar
 
-from allotment.devices.validation.server import Server
+from allotment.devices.server import Server
 
 T = TypeVar("T")
 Loc = tuple[str | int, ...]

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from allotment.devices.server import Server
 from allotment.devices.validation import raw
 from allotment.devices.validation.derived import Derived
 from allotment.devices.validation.names import of_class_name, of_label
 from allotment.devices.validation.problems import Loc, Problem, Reason, each, invalid, required
 from allotment.devices.validation.raw import Raw
 from allotment.devices.validation.selectors import of_selectors
-from allotment.devices.validation.server import Server
 from allotment.devices.validation.taints import of_tolerations
 from allotment.errors import did_you_mean
 from allotment.quantities.kubernetes import Quantity

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from allotment.devices.cel import COST_LIMIT, CompileError, Environment, compile_selector
+from allotment.devices.server import Gate, Server
 from allotment.devices.validation import raw
 from allotment.devices.validation.problems import (
     Loc,
@@ -21,7 +22,6 @@ from allotment.devices.validation.problems import (
     too_long,
 )
 from allotment.devices.validation.raw import Raw
-from allotment.devices.validation.server import Gate, Server
 
 MOST_SELECTORS: Final = 32
 LONGEST_EXPRESSION: Final = 10 * 1024

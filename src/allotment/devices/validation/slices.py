@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from allotment.devices.server import Server
 from allotment.devices.validation import raw
 from allotment.devices.validation.attributes import LISTS, of_partition_type
 from allotment.devices.validation.counters import of_counter_sets
@@ -16,7 +17,6 @@ from allotment.devices.validation.names import of_driver, of_pool
 from allotment.devices.validation.nodes import of_slice_nodes
 from allotment.devices.validation.problems import Loc, Problem, Reason, each, invalid
 from allotment.devices.validation.raw import Raw
-from allotment.devices.validation.server import Server
 from allotment.errors import did_you_mean
 
 MOST_DEVICES: Final = 128

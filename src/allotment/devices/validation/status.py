@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from allotment.devices.server import Server
 from allotment.devices.validation import raw
 from allotment.devices.validation.configs import LONGEST_PARAMETERS, of_config, of_object
 from allotment.devices.validation.devices import of_conditions
@@ -27,7 +28,6 @@ from allotment.devices.validation.problems import (
 )
 from allotment.devices.validation.raw import Raw
 from allotment.devices.validation.requests import names_of, of_reference, of_references
-from allotment.devices.validation.server import Server
 from allotment.devices.validation.slices import of_operations
 from allotment.devices.validation.taints import of_tolerations
 

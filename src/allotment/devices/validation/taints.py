@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from allotment.devices.server import Server
 from allotment.devices.validation import raw
 from allotment.devices.validation.names import of_driver, of_label, of_label_key, of_label_value, of_pool
 from allotment.devices.validation.problems import Loc, Problem, Reason, invalid, required
 from allotment.devices.validation.raw import Raw
-from allotment.devices.validation.server import Server
 from allotment.errors import did_you_mean
 
 MOST_TOLERATIONS: Final = 16

@@ -94,4 +94,5 @@ class Server:
         return self.version >= (1, minor)
 
 
+NEWEST_SERVER: Final = Server()
 ANY_SERVER: Final = Server(lenient=True)
