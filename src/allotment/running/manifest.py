@@ -95,7 +95,12 @@ def _entry(
 ) -> dict[str, Any]:
     if page.name in records:
         return records[page.name].contents()
-    about = {"name": page.source, "size": page.size, "label": page.label or None}
+    about = {
+        "name": page.source,
+        "size": page.size,
+        "label": page.label or None,
+        "canvas": page.canvas or None,
+    }
     source = {key: value for key, value in about.items() if value is not None}
     return {"page": page.name, "source": source, "failed": failures[page.name].reason}
 

@@ -196,7 +196,8 @@ class Reading:
     def _not_fetched(self, ref: PageRef, error: Exception | None) -> None:
         if isinstance(error, PageRefused):
             digest = self.source.digest(ref)
-            self._refuse(ref, error.reason, SourceMark(ref.source, ref.size or 0, digest, ref.label))
+            mark = SourceMark(ref.source, ref.size or 0, digest, ref.label, ref.canvas)
+            self._refuse(ref, error.reason, mark)
             return
         if isinstance(error, NotNowError):
             self._fail(ref, UNREACHABLE, str(error))
@@ -261,4 +262,4 @@ def _mark(ref: PageRef, fetched: Fetched) -> SourceMark:
     """What a page that was fetched is made of."""
     sizes = (ref.size, fetched.size, len(fetched.data))
     size = next(size for size in sizes if size is not None)
-    return SourceMark(ref.source, size, fetched.sha256, ref.label)
+    return SourceMark(ref.source, size, fetched.sha256, ref.label, ref.canvas)

@@ -21,18 +21,20 @@ _OUTPUT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", re.ASCII)
 class SourceMark:
     """What a page was made of: the file's name with ``#n``, its size, and the digest of the page's bytes.
 
-    For a page from the web the name is its address, and ``label`` what the archive calls it.
+    For a page from the web the name is its address, ``label`` what the archive calls it, and ``canvas`` the
+    address under which the archive shows it.
     """
 
     name: str
     size: int
     sha256: str = ""
     label: str = ""
+    canvas: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """The mark as part of a record; without the digest and the label where there is none."""
+        """The mark as part of a record; without the digest, the label and the canvas where there is none."""
         mark: dict[str, Any] = {"name": self.name, "size": self.size}
-        more = {"sha256": self.sha256, "label": self.label}
+        more = {"sha256": self.sha256, "label": self.label, "canvas": self.canvas}
         return mark | {key: value for key, value in more.items() if value}
 
 
@@ -116,8 +118,8 @@ def mark_of(data: bytes) -> OutputMark:
 
 
 def _source(value: Mapping[str, Any]) -> SourceMark:
-    digest, label = str(value.get("sha256", "")), str(value.get("label", ""))
-    return SourceMark(str(value["name"]), whole(value["size"]), digest, label)
+    digest, label, canvas = (str(value.get(key, "")) for key in ("sha256", "label", "canvas"))
+    return SourceMark(str(value["name"]), whole(value["size"]), digest, label, canvas)
 
 
 def _page(name: object, key: str) -> str:

@@ -49,7 +49,9 @@ def listed(manifest: Any, limit: int = LIMIT) -> list[tuple[str, str]]:
             LIMIT,
             [
                 (f"http://archive.test/loris/cod-4/cod-4_00{n}r.jp2/full/full/0/default.jpg", f"{n}r")
-                for n in (1, 2, 4)
+                if n != 3
+                else ("", "3r (missing)")
+                for n in (1, 2, 3, 4)
             ],
         ),
         (
@@ -110,16 +112,16 @@ JPG = "https://a.se/1.jpg"
         (version_2({"@id": JPG}, {"@id": "https://a.se/detail.jpg"}), [JPG, "https://a.se/detail.jpg"]),
         (version_2({"@type": "oa:Choice", "item": [{"@id": JPG}, {"@id": "x"}]}), [JPG]),
         (version_2({"@type": "oa:SpecificResource", "full": {"@id": JPG}}), [JPG]),
-        (version_2({"@id": "x", "@type": "cnt:ContentAsText"}), []),
+        (version_2({"@id": "x", "@type": "cnt:ContentAsText"}), [""]),
         (version_3({"id": JPG, "type": "Image"}), [JPG]),
         (version_3(JPG), [JPG]),
         (version_3([{"id": JPG, "type": "Image"}, {"type": "TextualBody", "value": "a"}]), [JPG]),
         (version_3({"type": "Choice", "items": [{"id": JPG, "type": "Image"}, {"id": "x"}]}), [JPG]),
         (version_3({"type": "SpecificResource", "source": {"id": JPG, "type": "Image"}}), [JPG]),
         (version_3({"type": "SpecificResource", "source": JPG}), [JPG]),
-        (version_3({"id": "https://a.se/1.mp4", "type": "Video"}), []),
+        (version_3({"id": "https://a.se/1.mp4", "type": "Video"}), [""]),
         (version_3({"id": JPG}, motivation=["painting"]), [JPG]),
-        (version_3({"id": JPG}, motivation="commenting"), []),
+        (version_3({"id": JPG}, motivation="commenting"), [""]),
         (version_3({"@id": JPG, "@type": "Image"}), [JPG]),
         (version_2({"@id": JPG, "service": service(0)}), [JPG]),
         (version_2({"@id": JPG, "service": service(1)}), ["https://a.se/i/full/full/0/default.jpg"]),
@@ -134,6 +136,14 @@ JPG = "https://a.se/1.jpg"
             ["https://a.se/i/full/full/0/default.jpg"],
         ),
         (version_3({"id": JPG, "service": service(0, 3)}), [JPG]),
+        (
+            version_3({"id": "https://a.se/i/info.json", "service": service(0, 3)}),
+            ["https://a.se/i/full/max/0/default.jpg"],
+        ),
+        (
+            version_2({"@id": "https://a.se/i/info.json", "service": service(2)}),
+            ["https://a.se/i/full/full/0/default.jpg"],
+        ),
         (version_3({"id": JPG, "service": [service(1, 3)]}), ["https://a.se/i/full/max/0/default.jpg"]),
         (
             version_3({"id": JPG, "service": [{"id": "https://a.se/i", "profile": "level1"}]}),

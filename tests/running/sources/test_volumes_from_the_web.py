@@ -17,6 +17,7 @@ from PIL import Image
 from allotment.buckets.memory import MemoryBucket
 from allotment.running.assignment import Network
 from allotment.running.endings import EXIT_FAILED, EXIT_PERMANENT, PermanentFailureError, VolumeFailedError
+from allotment.running.engine.completed import read_completed
 from allotment.running.page import Page, PageRefused
 from allotment.running.sources.folder import SourceChangedError
 from allotment.running.sources.prefix import open_prefix, pages_of
@@ -64,7 +65,7 @@ def opened(archive: Archive, client_of: MakeClient) -> Callable[..., Source]:
 
 @pytest.mark.parametrize(
     ("shape", "count"),
-    [("national-library-2", 3), ("monastery-2", 3), ("museum-3", 2), ("state-archive-3", 2)],
+    [("national-library-2", 3), ("monastery-2", 4), ("museum-3", 2), ("state-archive-3", 2)],
 )
 def test_a_manifest_of_a_real_shape_is_read_to_the_end(
     archive: Archive, opened: Callable[..., Source], shape: str, count: int
@@ -80,6 +81,10 @@ def test_a_manifest_of_a_real_shape_is_read_to_the_end(
     assert [page.number for page in source.pages] == list(range(1, count + 1))
     assert all(page.label and page.size is None for page in source.pages)
     for page in source.pages:
+        if page.label == "3r (missing)":
+            with pytest.raises(PageRefused, match="its canvas has no image"):
+                source.fetch(page)
+            continue
         fetched = source.fetch(page)
         assert (fetched.data, fetched.media_type, fetched.etag) == (JPEG, "image/jpeg", '"v1"')
         assert fetched.sha256 == hashlib.sha256(JPEG).hexdigest()
@@ -124,7 +129,7 @@ def test_pages_on_a_host_that_is_not_named_are_found_out_before_any_is_fetched(
     archive: Archive, opened: Callable[..., Source]
 ) -> None:
     forbidden = ["https://evil.example.org/1.jpg", "http://169.254.169.254/2"]
-    archive.answers["/m"] = answer(manifest_of(archive, "/1", *forbidden))
+    archive.answers["/m"] = answer(manifest_of(archive, *forbidden))
     with pytest.raises(PermanentFailureError) as failure:
         opened()
     assert failure.value.reason == "source-forbidden"
@@ -236,6 +241,33 @@ def test_a_volume_from_a_manifest_is_recorded_with_what_it_was_made_of(
     }
     assert first["measured"]["etag"] == '"/1"'
     assert "hush" not in json.dumps([data.decode("latin-1") for data in world.bucket.objects.values()])
+
+
+def test_pages_keep_the_numbers_of_their_canvases_and_one_that_cannot_be_had_is_a_hole(
+    archive: Archive, world: WebWorld
+) -> None:
+    manifest = json.loads(manifest_of(archive, "/1", "/2", "https://evil.example.org/3", "/3"))
+    for number, canvas in enumerate(manifest["items"], 1):
+        canvas["id"] = archive.url(f"/canvas/{number}?token=hush")
+    del manifest["items"][1]["items"]
+    archive.answers["/m"] = answer(json.dumps(manifest).encode())
+    assert world.run().code == 0
+    pages = world.manifest()["pages"]
+    assert [page["page"] for page in pages if "failed" in page] == ["0002", "0003"]
+    assert pages[3]["source"]["name"] == archive.url("/3")
+    assert [page["source"]["canvas"] for page in pages] == [
+        archive.url(f"/canvas/{number}?token=…") for number in (1, 2, 3, 4)
+    ]
+    record = json.loads(world.bucket.objects[world.keys().record("0004")])
+    assert record["source"]["canvas"] == archive.url("/canvas/4?token=…")
+    faults = read_completed(world.bucket, world.keys(), Path(), None).faults
+    assert [(fault.page, fault.source) for fault in faults] == [
+        ("0002", archive.url("/canvas/2?token=…")),
+        ("0003", "https://evil.example.org/3"),
+    ]
+    assert faults[0].message == "its canvas has no image"
+    assert "the platform does not let pages come from `evil.example.org`" in faults[1].message
+    assert not any(path.startswith("/2") for path in archive.paths())
 
 
 def test_what_is_done_is_not_fetched_again_and_bad_pages_do_not_hold_up_a_volume(

@@ -18,7 +18,8 @@ NO_NETWORK = Network()
 class PageRef:
     """One page before it is fetched: its place in the volume, the name of its source, the file's size.
 
-    The size is None where only fetching tells it. ``label`` is what the archive calls the page, if anything.
+    The size is None where only fetching tells it. ``label`` is what the archive calls the page, if anything,
+    and ``canvas`` the address under which it shows it.
     """
 
     number: int
@@ -26,6 +27,7 @@ class PageRef:
     source: str
     size: int | None
     label: str = ""
+    canvas: str = ""
 
 
 @dataclass(frozen=True, slots=True)

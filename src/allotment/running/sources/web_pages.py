@@ -1,17 +1,16 @@
 """Pages from the web: the images of a IIIF manifest, or of a list of addresses.
 
-What a volume's pages are is known when it is opened, and so is whether all of them may be asked for: a page
-on a host that the platform does not name is found out then, for all pages at once. The bytes are fetched when
-they are wanted. A page is known by its address, without what could be a secret in it, so that an archive that
-lists other pages than before is noticed.
+What a volume's pages are is known when it is opened, and so is which of them may be asked for: a page on a
+host that the platform does not name is refused, and a volume that has no other is refused as a whole. The
+bytes are fetched when they are wanted. A page is known by its address, without what could be a secret in it,
+so that an archive that lists other pages than before is noticed.
 """
 
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
@@ -20,23 +19,22 @@ from allotment.devices.ledger import default_folder
 from allotment.running.assignment import Network
 from allotment.running.endings import UNREACHABLE, PermanentFailureError, VolumeFailedError
 from allotment.running.page import PageRefused, page_name
-from allotment.running.sources.iiif.image_service import image_address
+from allotment.running.sources.iiif.image_service import PublishedImage, image_address
 from allotment.running.sources.iiif.presentation import read_manifest
 from allotment.running.sources.iiif.values import ManifestError
 from allotment.running.sources.received import received_page
 from allotment.running.sources.source import Fetched, PageRef
 from allotment.running.sources.web.addresses import Address, masked, shown
 from allotment.running.sources.web.client import Client, Found, World
-from allotment.running.sources.web.errors import UNREADABLE, UnreachableError, WebRefusedError
+from allotment.running.sources.web.errors import MISSING, UNREADABLE, UnreachableError, WebRefusedError
 
 MOST_FETCHERS: Final = 16
+LONGEST_CANVAS: Final = 1000
 FOR_MANIFESTS: Final = {
     "Accept": "application/ld+json, application/json;q=0.9, */*;q=0.1",
     "Accept-Encoding": "gzip",
 }
 FOR_IMAGES: Final = {"Accept": "image/*, */*;q=0.5", "Accept-Encoding": "identity"}
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -47,13 +45,16 @@ class WebSource:
     max_pixels: int
     network: Network
     _client: Client = field(repr=False)
-    _addresses: Sequence[Address] = field(repr=False)
+    _addresses: Sequence[Address | PageRefused] = field(repr=False)
     _refused: dict[int, str] = field(repr=False, default_factory=dict)
     at_once: int = MOST_FETCHERS
 
     def fetch(self, page: PageRef) -> Fetched:
         """The page's bytes; a page of a TIFF or a PDF comes as PNG."""
         address = self._addresses[page.number - 1]
+        if isinstance(address, PageRefused):
+            self._refused[page.number] = address.reason
+            raise PageRefused(address.reason)
         try:
             found = self._client.get(address.url, most_bytes=self.network.image_bytes, headers=FOR_IMAGES)
         except WebRefusedError as error:
@@ -81,7 +82,8 @@ def client_for(network: Network) -> Client:
 
 def open_images(addresses: Sequence[str], client: Client, network: Network, *, max_pixels: int) -> WebSource:
     """The pages of a list of addresses; raises `PermanentFailureError` when they may not be asked for."""
-    return _source([(address, "") for address in addresses], None, client, network, max_pixels)
+    listed = [PublishedImage(address) for address in addresses]
+    return _source(listed, None, client, network, max_pixels)
 
 
 def open_manifest(url: str, client: Client, network: Network, *, max_pixels: int) -> WebSource:
@@ -93,13 +95,10 @@ def open_manifest(url: str, client: Client, network: Network, *, max_pixels: int
         raise PermanentFailureError(
             UNREADABLE, f"the manifest {shown(url)} cannot be read: {error}"
         ) from None
-    if listing.bare:
-        log.info("the manifest %s has %d canvases without an image", shown(url), listing.bare)
-    if not listing.images:
+    if all(image.missing for image in listing.images):
         message = f"the manifest {shown(url)} has no pages: it has no canvas with an image"
         raise PermanentFailureError("source-empty", message)
-    pages = [(image_address(image, max_pixels) or "", image.label) for image in listing.images]
-    return _source(pages, found.address, client, network, max_pixels)
+    return _source(listing.images, found.address, client, network, max_pixels)
 
 
 def _manifest(url: str, client: Client, network: Network) -> Found:
@@ -114,21 +113,32 @@ def _manifest(url: str, client: Client, network: Network) -> Found:
 
 
 def _source(
-    pages: Iterable[tuple[str, str]], base: str | None, client: Client, network: Network, max_pixels: int
+    images: Sequence[PublishedImage], base: str | None, client: Client, network: Network, max_pixels: int
 ) -> WebSource:
-    """The pages at these addresses with these labels, if every one of them may be asked for."""
+    """The pages that these images are; those that may not be asked for are refused when their turn comes."""
     refs: list[PageRef] = []
-    addresses: list[Address] = []
+    addresses: list[Address | PageRefused] = []
     refused: list[WebRefusedError] = []
-    for number, (url, label) in enumerate(pages, 1):
+    for number, image in enumerate(images, 1):
+        url = image_address(image, max_pixels) or ""
+        canvas = masked(image.canvas)[:LONGEST_CANVAS]
         try:
-            address = client.admitted(url, base)
+            address = _admitted(image, url, base, client)
+            shown_as = masked(address.url)
+            addresses.append(address)
         except WebRefusedError as error:
             refused.append(error)
-            continue
-        addresses.append(address)
-        refs.append(PageRef(number, page_name(number), masked(address.url), None, label))
-    if refused:
+            shown_as = shown(url) if url else canvas or f"canvas {number}"
+            addresses.append(PageRefused(error.message))
+        refs.append(PageRef(number, page_name(number), shown_as, None, image.label, canvas))
+    forbidden = [error for error in refused if error.reason != MISSING]
+    if len(refused) == len(images):
         others = f" (and {len(refused) - 1:,} more)" if len(refused) > 1 else ""
-        raise PermanentFailureError(refused[0].reason, f"{refused[0].message}{others}")
+        raise PermanentFailureError(forbidden[0].reason, f"{forbidden[0].message}{others}")
     return WebSource(tuple(refs), max_pixels, network, client, tuple(addresses))
+
+
+def _admitted(image: PublishedImage, url: str, base: str | None, client: Client) -> Address:
+    if image.missing:
+        raise WebRefusedError(MISSING, image.missing)
+    return client.admitted(url, base)

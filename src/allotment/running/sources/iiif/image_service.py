@@ -55,9 +55,16 @@ class ImageService:
         return "native" if self.version == 1 else "default"
 
 
+INFO = "/info.json"
+"""The end of the address of a service's own description, which some manifests give for the image."""
+
+
 @dataclass(frozen=True, slots=True)
 class PublishedImage:
-    """One image of a page as a manifest gives it; sizes are those of the image, or else of its canvas."""
+    """One image of a page as a manifest gives it; sizes are those of the image, or else of its canvas.
+
+    ``canvas`` is the canvas's own address; ``missing`` says why there is nothing to ask for, if so.
+    """
 
     address: str | None
     media_type: str = ""
@@ -65,6 +72,8 @@ class PublishedImage:
     height: int | None = None
     service: ImageService | None = None
     label: str = ""
+    canvas: str = ""
+    missing: str = ""
 
 
 def image_address(image: PublishedImage, max_pixels: int) -> str | None:
@@ -72,7 +81,8 @@ def image_address(image: PublishedImage, max_pixels: int) -> str | None:
     service, published = image.service, image.address
     if service is None:
         return published
-    readable = published is not None and not _is_unread(image)
+    described = published is not None and published.endswith(INFO)
+    readable = published is not None and not described and not _is_unread(image)
     if not service.level and readable:
         return published
     width = _width_within(image, service, max_pixels)

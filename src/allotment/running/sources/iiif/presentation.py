@@ -2,7 +2,8 @@
 
 Both versions say the same in other words: a manifest has canvases, a canvas has images painted on it. Version
 2: ``sequences`` (the first counts), ``canvases``, ``images``, ``resource``. Version 3: ``items`` three deep,
-and ``body``. Each painted image is a page; of a choice the first counts; a canvas without an image is none.
+and ``body``. Each painted image is a page; of a choice the first counts; a canvas without an image is a page
+that cannot be read, so that pages keep the numbers of their canvases.
 Everything else (ranges, annotations, thumbnails, sound) is for viewers and left out. Archives differ from the
 text of the standard in many small ways, so what is not needed is not looked at.
 Sources: IIIF Presentation API 2.1.1 and 3.0, Web Annotation Data Model (bodies, choices).
@@ -37,10 +38,9 @@ _NO_IMAGES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The images of a manifest's pages, and how many of its canvases have none."""
+    """The images of a manifest's pages, those that are missing among them."""
 
     images: tuple[PublishedImage, ...]
-    bare: int = 0
 
 
 def read_manifest(data: bytes) -> Listing:
@@ -53,15 +53,15 @@ def read_manifest(data: bytes) -> Listing:
             "it is a collection of manifests; name one of those that it lists for each volume"
         )
     images: list[PublishedImage] = []
-    bare = 0
     for canvas, where, bodies in _canvases(manifest):
         before = len(images)
         for body in bodies:
             images += _images(body, canvas, where)
             if len(images) > MOST_PAGES:
                 raise ManifestError(f"it lists more than {MOST_PAGES:,} images")
-        bare += len(images) == before
-    return Listing(tuple(images), bare)
+        if len(images) == before:
+            images.append(_nothing(canvas))
+    return Listing(tuple(images))
 
 
 Canvas = tuple[Mapping[str, Any], str, Iterator[object]]
@@ -151,7 +151,14 @@ def _image(body: Mapping[str, Any], canvas: Mapping[str, Any], where: str) -> Pu
         height,
         service,
         label_of(canvas.get("label")),
+        id_of(canvas) or "",
     )
+
+
+def _nothing(canvas: Mapping[str, Any]) -> PublishedImage:
+    """The page that a canvas without an image stands for."""
+    label, name = label_of(canvas.get("label")), id_of(canvas) or ""
+    return PublishedImage(None, label=label, canvas=name, missing="its canvas has no image")
 
 
 def _size(body: Mapping[str, Any], canvas: Mapping[str, Any]) -> tuple[int | None, int | None]:
