@@ -75,7 +75,8 @@ class Network:
 class WorkerSpec:
     """The worker's place on the machine: nothing here changes what is computed.
 
-    ``masked`` names the variables of its environment whose values are never shown.
+    ``masked`` names the variables of its environment whose values are never shown. ``device_share`` is how
+    many bytes it may use of its card's memory (None: the card is its own).
     """
 
     cpus: tuple[int, ...] | None = None
@@ -86,6 +87,7 @@ class WorkerSpec:
     events_fd: int | None = None
     log: str | None = None
     masked: tuple[str, ...] = ()
+    device_share: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,6 +322,7 @@ _WORKER_KINDS: Mapping[str, Callable[[object, str], object]] = {
     "events_fd": _optional(_count),
     "log": _optional(_name),
     "masked": _list_of(_name),
+    "device_share": _optional(_positive),
 }
 
 _NETWORK_KINDS: Mapping[str, Callable[[object, str], object]] = {

@@ -23,7 +23,7 @@ from allotment.needs.ways.slices import LESS_THAN_A_CARD
 from allotment.platform.model import Platform
 from allotment.platform.need import SHARING, MemoryRange, Need
 from allotment.platform.need_shapes import NEED
-from allotment.repository.model import Pipeline, StepCall
+from allotment.repository.model import Gang, Pipeline, StepCall
 
 GI = 1 << 30
 FORTY = MemoryRange(at_least=40 * GI)
@@ -193,7 +193,19 @@ def test_a_fraction_is_said_to_kai_in_its_words(need: Need, annotations: dict[st
         (Need(fallback=(Need(sharing=("consumable",), share="8Gi"),)), ["sharing-not-here"]),
     ],
 )
-def test_what_this_machine_cannot_share_is_refused(need: Need | None, rules: list[str]) -> None:
-    found = findings_here(Pipeline("p", (StepCall("checksum"),), gpu=need))
+def test_a_gang_gets_no_part_of_a_card_here(need: Need | None, rules: list[str]) -> None:
+    found = findings_here(Gang("g", 2, 2, gpu=need))
     assert [each.rule for each in found] == rules
     assert all("whole" in each.hint for each in found)
+
+
+@pytest.mark.parametrize(
+    ("need", "rules"),
+    [
+        *((Need(sharing=(word,)), []) for word in ("whole", "mig", "time-slicing", "mps")),
+        (Need(sharing=("fraction",), share=0.5), []),
+        (Need(sharing=("consumable",), share="8Gi", count=2), ["sharing-not-here"]),
+    ],
+)
+def test_volumes_share_one_card_in_every_way(need: Need, rules: list[str]) -> None:
+    assert [each.rule for each in findings_here(Pipeline("p", (StepCall("checksum"),), gpu=need))] == rules

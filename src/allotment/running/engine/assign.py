@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Mapping
 
 from allotment.buckets.opening import NO_OPTIONS, Options
+from allotment.devices.card_shares import amounts_taken
 from allotment.devices.claims import Allocation
 from allotment.devices.slices import DeviceId
 from allotment.devices.world import World
@@ -63,6 +64,7 @@ def assignment_for(
             threads=len(cpus) or max(1, math.floor(work.cores or 1)),
             memory_limit=work.memory_bytes or None,
             devices=tuple(str(device) for device in allocation.ids),
+            device_share=sum(amounts_taken(allocation).values()) or None,
             log=log,
         ),
     )

@@ -76,6 +76,7 @@ class CampaignRun:
             arrival=self.arrival,
             window=self.work.window,
             running=self.indexes.number(Phase.RUNNING),
+            shared=bool(self.work.shares),
             ready=ready,
             claim=claim,
             memory_bytes=self.work.memory_bytes,

@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from allotment.devices.card_shares import memory_of_cards
 from allotment.devices.claims import Allocation
 from allotment.devices.ledger import Hold, Holder, Ledger, LedgerView
 from allotment.devices.slices import DeviceId
@@ -19,6 +20,7 @@ from allotment.devices.world import World
 from allotment.running.engine.campaign_run import CampaignRun
 from allotment.running.engine.indexes import Phase
 from allotment.running.engine.programs import Held, Programs
+from allotment.running.engine.sharing import parts_of
 from allotment.running.engine.standing import IndexStanding, Look
 from allotment.scheduling.local import LocalMemory, LocalState, Start, Ties, Wait, decide
 
@@ -61,9 +63,11 @@ class Filler:
     _memory: LocalMemory = field(default_factory=LocalMemory)
     _looked_up: dict[tuple[str, int], tuple[float, IndexStanding]] = field(default_factory=dict)
     _devices: int = field(init=False)
+    _memories: Mapping[DeviceId, int] = field(init=False)
 
     def __post_init__(self) -> None:
         self._devices = sum(1 for _ in self.world.devices())
+        self._memories = memory_of_cards(self.world)
 
     def fill(
         self,
@@ -90,6 +94,7 @@ class Filler:
                 fleets=fleets,
                 gangs=gangs,
                 passing=passing,
+                shares=self._shares(view),
             )
             decisions, self._memory = decide(state, self._memory, now, Ties.LISTED)
             started = [self._taken(view, by_name, step) for step in decisions if isinstance(step, Start)]
@@ -104,7 +109,8 @@ class Filler:
     def _ready(self, run: CampaignRun, now: float, settle: Settle) -> list[int]:
         """The next indexes that may start: not complete by now, not failed, held by nobody."""
         run.indexes.wake(now)
-        slots = min(run.work.window.max - run.indexes.number(Phase.RUNNING), self._devices)
+        most = run.work.window.max - run.indexes.number(Phase.RUNNING)
+        slots = most if run.work.shares else min(most, self._devices)
         ready: list[int] = []
         while len(ready) < slots and self.clock() < now + LOOKING_SECONDS:
             unknown = [index for index in run.indexes.next_waiting(slots) if index not in ready]
@@ -139,8 +145,16 @@ class Filler:
             memory_bytes=run.work.memory_bytes,
             since=self.wall(),
         )
-        hold = view.take(start.allocation.ids, holder)
+        hold = view.take(start.allocation.ids, holder, parts_of(start.allocation, self._memories))
         return Started(run, start.index, standing.left, start.allocation, hold, start.reason)
+
+    def _shares(self, view: LedgerView) -> tuple[tuple[DeviceId, int], ...]:
+        """What is held of cards in parts; a share that does not say how much it is counts as the card."""
+        return tuple(
+            (device, self._memories.get(device, 0) if holder.device_bytes is None else holder.device_bytes)
+            for device, holders in view.shares().items()
+            for holder in holders
+        )
 
     def _free_memory(self, view: LedgerView) -> int | None:
         total = self.world.memory_bytes

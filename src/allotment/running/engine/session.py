@@ -53,6 +53,7 @@ from allotment.running.engine.program_leases import ProgramLeases
 from allotment.running.engine.program_start import ProgramStarter
 from allotment.running.engine.programs import ProgramRun, Programs
 from allotment.running.engine.requests import Requests, Settings
+from allotment.running.engine.sharing import mps_pipes, with_amounts
 from allotment.running.engine.signals import Signals
 from allotment.running.engine.snapshot import Watcher
 from allotment.running.engine.standing import look_with
@@ -130,6 +131,8 @@ def run_works(
     hidden = replace(session.secrets, everywhere=secret_values(folder, session.environment))
     processors = {} if session.pretend else processors_of(session.world)
     cards = {} if session.pretend else visible_cards(session.world)
+    pipes = None if session.pretend else mps_pipes(session.environment)
+    works = with_amounts(works, session.world, mps=session.pretend or pipes is not None)
     groups = tuple(_run_of(program, arrival) for arrival, program in enumerate(programs, len(works)))
     runs = tuple(CampaignRun(work, arrival) for arrival, work in enumerate(works))
     if is_address(session.bucket):
@@ -153,6 +156,7 @@ def run_works(
             cards=cards,
             environment=environment,
             secrets=hidden,
+            pipes=pipes,
         )
         engine = Engine(
             runs=runs,

@@ -12,6 +12,7 @@ from allotment.devices.ledger import Hold
 from allotment.devices.slices import DeviceId
 from allotment.running.engine.assign import assignment_for
 from allotment.running.engine.filling import Started
+from allotment.running.engine.sharing import share_variables
 from allotment.running.engine.visible import Visible, card_variables
 from allotment.running.engine.work import Work
 from allotment.running.engine.worker import Worker, start_worker, worker_environment
@@ -20,7 +21,10 @@ from allotment.running.secrets import NO_SECRETS, Secrets
 
 @dataclass(frozen=True, slots=True)
 class Starter:
-    """Starts workers. ``folder`` is the engine's own; ``bucket`` as a worker should open it."""
+    """Starts workers. ``folder`` is the engine's own; ``bucket`` as a worker should open it.
+
+    ``pipes`` is the directory of this machine's MPS daemon, where one runs.
+    """
 
     folder: Path
     bucket: str
@@ -29,6 +33,7 @@ class Starter:
     cards: Mapping[DeviceId, Visible]
     environment: Mapping[str, str]
     secrets: Secrets = NO_SECRETS
+    pipes: str | None = None
 
     def start(self, start: Started, now: float) -> Worker:
         """Start the worker of an index on the devices that were taken for it."""
@@ -76,7 +81,10 @@ class Starter:
                 self.environment,
                 {**work.environment, **secrets},
                 assignment.worker.threads,
-                card_variables(allocation.ids, self.cards),
+                {
+                    **card_variables(allocation.ids, self.cards),
+                    **share_variables(work, allocation, self.pipes),
+                },
             ),
             mask=self.secrets.mask(work.pipeline_path),
             prepare=prepare,

@@ -9,7 +9,7 @@ starts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -17,7 +17,9 @@ from allotment.devices.claims import ClaimSpec
 from allotment.errors import Finding, FindingsError, Severity, UsageError, did_you_mean
 from allotment.needs import claim_for, need_findings
 from allotment.needs.ways.here import findings_here
+from allotment.needs.ways.shares_here import ShareHere, asks_for_measured, shares_here
 from allotment.platform.model import Platform, Team
+from allotment.repository.measured import scan_measured
 from allotment.repository.model import (
     Campaign,
     Pipeline,
@@ -34,7 +36,10 @@ from allotment.running.sources.source import NO_NETWORK
 
 @dataclass(frozen=True)
 class Work:
-    """A campaign, ready to be run here. ``memory_bytes`` is set aside for each worker (0: not said)."""
+    """A campaign, ready to be run here. ``memory_bytes`` is set aside for each worker (0: not said).
+
+    ``shares`` are the parts of cards that its claim's alternatives take, by the names of requests.
+    """
 
     team: str
     campaign: str
@@ -59,6 +64,7 @@ class Work:
     pipeline_path: Path = Path()
     prepare: StepCall | None = None
     namespace: str = ""
+    shares: Mapping[str, ShareHere] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -106,17 +112,20 @@ def work_for(campaign: Campaign, pipeline: Pipeline, platform: Platform, team: T
     """One campaign as work for this machine."""
     defaults = platform.defaults
     resources = pipeline.resources
+    recipe = recipe_digest(pipeline.image, pipeline.prepare, pipeline.steps)
+    claim = claim_for(pipeline.gpu, resources, platform.cards)
     return Work(
         team=team.name,
         campaign=campaign.name,
         pipeline=pipeline.id,
-        recipe=recipe_digest(pipeline.image, pipeline.prepare, pipeline.steps),
+        recipe=recipe,
         image=pipeline.image,
         steps=pipeline.steps,
         environment={
             variable.name: variable.value for variable in pipeline.env if variable.value is not None
         },
-        claim=claim_for(pipeline.gpu, resources, platform.cards),
+        claim=claim,
+        shares=shares_here(pipeline.gpu, claim, _measured(pipeline, recipe, root)),
         cores=resources.cpu,
         memory_bytes=resources.memory or 0,
         window=campaign.window,
@@ -140,6 +149,14 @@ def work_for(campaign: Campaign, pipeline: Pipeline, platform: Platform, team: T
         prepare=pipeline.prepare,
         namespace=team.namespace or team.name,
     )
+
+
+def _measured(pipeline: Pipeline, recipe: str, root: Path) -> int | None:
+    """What a worker of this recipe was measured to need of a card, on whichever it needs most."""
+    if not asks_for_measured([pipeline.gpu]):
+        return None
+    found, _ = scan_measured(root)
+    return max((each.room for each in found.of_recipe(pipeline.id, recipe)), default=None)
 
 
 def _not_here(pipeline: Pipeline) -> list[Finding]:

@@ -1,0 +1,69 @@
+"""`allot run --pretend` where campaigns share cards: real workers, in name on parts of cards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from allotment.repository.measured import FILE, Measured, PageSeconds, written
+from allotment.repository.model import StepCall
+from allotment.repository.recipe import recipe_digest
+from tests.running.engine.harness import Execution, Repository
+
+L4 = "gpu.nvidia.com/node-1/gpu-0"
+SHARING = "sharing: [whole, mig, fraction, time-slicing, mps, consumable]\n"
+STEPS = "steps:\n  - step: tallying:create\n    settings: {seconds: 0.1}\n"
+
+
+def sharing(root: Path, need: str, volumes: int = 4) -> Repository:
+    """A campaign whose pipeline has this need."""
+    repository = Repository(root, volumes=volumes, pages=4, seconds=0.1).write()
+    with (root / "platform.yaml").open("a") as file:
+        file.write(SHARING)
+    (root / "pipelines" / "tally.yaml").write_text(f"gpu: {need}\n{STEPS}")
+    return repository
+
+
+def measured(root: Path, peak: int) -> None:
+    """Say what the pipeline was measured to use."""
+    recipe = recipe_digest(None, None, [StepCall("tallying:create", {"seconds": 0.1})])
+    entry = Measured(
+        "tally", recipe, "L4", peak, 0.95, 3, 90, PageSeconds(0.1, 0.2, 0.3), 0.1, "2026-05-31T12:00:00Z"
+    )
+    (root / FILE).write_text(written([entry]))
+
+
+def most_at_once(executions: list[Execution]) -> int:
+    """The most volumes that were worked on at one moment."""
+    return max(
+        len({run.volume for run in executions if run.begun <= at < (run.ended or at + 1)})
+        for at in (run.begun for run in executions)
+    )
+
+
+@pytest.mark.parametrize(
+    ("need", "together"),
+    [
+        ("{sharing: fraction, share: 8Gi}", 2),
+        ("{sharing: consumable, share: 0.33, card: L4}", 3),
+        ("{sharing: time-slicing}", 2),
+        ("{sharing: mps, config: {mps: {threads: 30, pinned_memory: 7Gi}}}", 3),
+        ("{memory: 8Gi}", 1),
+    ],
+)
+def test_workers_share_a_card_as_far_as_its_memory_goes(tmp_path: Path, need: str, together: int) -> None:
+    repository = sharing(tmp_path, need)
+    measured(tmp_path, 7 * 2**30)
+    ended = repository.allot("run", "c", "--pretend", "--describe", "1 x L4")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    executions = repository.executions()
+    assert {run.device for run in executions} == {L4}
+    assert 1 < most_at_once(executions) <= together or together == most_at_once(executions) == 1
+    assert repository.taken() == []
+
+
+def test_what_is_not_measured_gets_the_card_alone(tmp_path: Path) -> None:
+    repository = sharing(tmp_path, "{sharing: time-slicing}", volumes=2)
+    repository.allot("run", "c", "--pretend", "--describe", "1 x L4")
+    assert most_at_once(repository.executions()) <= 1
