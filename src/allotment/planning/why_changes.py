@@ -1,0 +1,345 @@
+"""Changes of one thing that might make a claim fit: guesses, each with how small it is; others try them.
+
+A change is read off the devices: the next value of memory or of an attribute that one of them has, the count
+that a node has, the taint that is on them, the claim that holds them. Changes of one clause are a family, of
+which the smallest that works is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from enum import StrEnum
+from typing import Final
+
+from allotment.devices.catalogue import by_product_name
+from allotment.devices.cel.parts import Constant, Read, constants, reads
+from allotment.devices.claims import AllocationMode, ClaimSpec, ExactRequest, Toleration
+from allotment.devices.classes import CPU_CLASS
+from allotment.devices.slices import Version
+from allotment.needs.cards import CardChoice, card_selectors
+from allotment.needs.clauses import Candidate, Clause, Kind, clauses_of
+from allotment.needs.memory import memory_selectors
+from allotment.needs.nearest import in_gi
+from allotment.needs.same import same_words
+from allotment.needs.select import unguarded
+from allotment.planning.why_room import Holding, Room
+from allotment.planning.why_sieve import Sifted, taint_words
+from allotment.planning.why_values import value_at
+from allotment.platform.need import MemoryRange
+from allotment.quantities import GI, parse_bytes
+from allotment.quantities.kubernetes import Quantity
+
+MOST_VALUES: Final = 4
+_LEAST_RATIO: Final = 0.01
+
+
+class ChangeKind(StrEnum):
+    """What is changed."""
+
+    WAIT = "wait"
+    MEMORY = "memory"
+    CARD = "card"
+    VALUE = "value"
+    GUARD = "guard"
+    DROP = "drop"
+    COUNT = "count"
+    CAPACITY = "capacity"
+    TAINT = "taint"
+    CLASS = "class"
+    SHARING = "sharing"
+    CONSTRAINT = "constraint"
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A change that has not been tried: the claim as it would be, and who would have ended.
+
+    ``size`` is how much is changed, from 0 (nothing but waiting) on; of a ``family`` one change is enough.
+    """
+
+    kind: ChangeKind
+    words: str
+    claim: ClaimSpec
+    size: float
+    family: tuple[object, ...]
+    ended: tuple[Holding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """The same need met in another way: its claim, and what to write for it."""
+
+    words: str
+    claim: ClaimSpec
+
+
+def guesses(
+    room: Room, claim: ClaimSpec, sifted: Sequence[Sifted], *, is_need: bool, others: Iterable[Other] = ()
+) -> list[Guess]:
+    """Every change of one thing that is worth trying, the smallest first."""
+    found = [*_waiting(room, claim, sifted)]
+    several = len(sifted) > 1
+    for each in sifted:
+        guessing = _Guessing(room, claim, each, is_need=is_need, several=several)
+        found += guessing.all()
+    found += _constraints(claim, is_need=is_need)
+    found += [Guess(ChangeKind.SHARING, each.words, each.claim, 0.6, ("sharing",)) for each in others]
+    return sorted(found, key=lambda guess: guess.size)
+
+
+def _waiting(room: Room, claim: ClaimSpec, sifted: Sequence[Sifted]) -> Iterator[Guess]:
+    """Waiting for one of those who hold something, the one with the least first."""
+    would = {candidate.listed.id for found in sifted for candidate in found.would}
+    cards = {device[:2] for device in would}
+    for holding in room.holdings:
+        ids = holding.allocation.ids
+        concerned = sum(device in would for device in ids)
+        if concerned or any(device[:2] in cards for device in ids):
+            size = len(ids) / 1000
+            yield Guess(ChangeKind.WAIT, f"wait for {holding.who} to end", claim, size, ("wait",), (holding,))
+
+
+def _constraints(claim: ClaimSpec, *, is_need: bool) -> Iterator[Guess]:
+    for place, constraint in enumerate(claim.constraints):
+        left = (*claim.constraints[:place], *claim.constraints[place + 1 :])
+        what = "`same`" if is_need else "the constraint"
+        words = f"take {what} ({same_words(constraint)}) out"
+        changed = replace(claim, constraints=left)
+        yield Guess(ChangeKind.CONSTRAINT, words, changed, 0.5, ("constraint", place))
+
+
+class _Guessing:
+    """Changes of one alternative."""
+
+    def __init__(self, room: Room, claim: ClaimSpec, found: Sifted, *, is_need: bool, several: bool) -> None:
+        self.room = room
+        self.claim = claim
+        self.found = found
+        self.exact = found.exact
+        self.is_need = is_need
+        self.prefix = f"`{found.name}`: " if several else ""
+        self.near = found.of_class or found.everything
+
+    def all(self) -> Iterator[Guess]:
+        yield from self._classes()
+        if self.exact.device_class not in self.room.world.classes:
+            return
+        for clause in clauses_of(self.exact, self.room.world.classes):
+            if clause.kind is Kind.MEMORY:
+                yield from self._memory(clause)
+            elif clause.kind is Kind.CARD:
+                yield from self._cards(clause)
+            elif clause.kind is Kind.SELECT:
+                yield from self._selector(clause)
+        yield from self._capacity()
+        yield from self._count()
+        yield from self._taints()
+
+    def _guess(
+        self, kind: ChangeKind, words: str, exact: ExactRequest, size: float, *family: object
+    ) -> Guess:
+        where = (self.found.name, *(family or (kind,)))
+        return Guess(kind, f"{self.prefix}{words}", self._with(exact), size, where)
+
+    def _with(self, exact: ExactRequest) -> ClaimSpec:
+        """The claim with this alternative in another form."""
+        own, sub = self.found.request, self.found.sub
+        if own.exactly is not None:
+            changed = replace(own, exactly=exact)
+        else:
+            subs = tuple(
+                replace(each, exactly=exact) if each.name == sub.name else each
+                for each in own.first_available
+            )
+            changed = replace(own, first_available=subs)
+        requests = tuple(changed if each is own else each for each in self.claim.requests)
+        return replace(self.claim, requests=requests)
+
+    def _in_place(self, clause: Clause, selectors: Sequence[str]) -> ExactRequest:
+        """The request with other selectors in the place of a clause's."""
+        kept: list[str] = []
+        for each in self.exact.selectors:
+            if each not in clause.selectors:
+                kept.append(each)
+            elif each == clause.selectors[0]:
+                kept += selectors
+        return replace(self.exact, selectors=tuple(kept))
+
+    def _drop(self, clause: Clause, words: str, size: float = 0.7) -> Guess:
+        return self._guess(
+            ChangeKind.DROP, words, self._in_place(clause, ()), size, clause.kind, clause.selectors
+        )
+
+    # ---- clauses that were made from the words of a need
+
+    def _memory(self, clause: Clause) -> Iterator[Guess]:
+        asked, sizes = clause.memory, sorted({each.listed.memory or 0 for each in self.near} - {0})
+        least = max(asked.at_least or 0, asked.more_than or 0)
+        below = [size for size in sizes if size < least or size == asked.more_than]
+        for size in reversed(below[-MOST_VALUES:]):
+            low = parse_bytes(in_gi(size))
+            yield self._of_memory(
+                clause, replace(asked, at_least=low, more_than=None), 1 - low / (least or 1)
+            )
+        if asked.at_most is not None:
+            for size in [size for size in sizes if size > asked.at_most][:MOST_VALUES]:
+                high = -(-size // GI) * GI
+                yield self._of_memory(clause, replace(asked, at_most=high), 1 - asked.at_most / high)
+        what = "take `memory` out" if self.is_need else "ask for no amount of memory"
+        yield self._drop(clause, what)
+
+    def _of_memory(self, clause: Clause, bounds: MemoryRange, ratio: float) -> Guess:
+        text = in_gi(bounds.at_least or 0)
+        if bounds.at_most is not None:
+            text = f"{text}..{in_gi(bounds.at_most)}"
+        verb = f"write `memory: {text}`" if self.is_need else f"ask for memory of `{text}`"
+        exact = self._in_place(clause, memory_selectors(bounds))
+        size = max(_LEAST_RATIO, ratio) * 0.6
+        asked = clause.words.removeprefix("have ").removesuffix(" of memory")
+        words = f"{verb} (asked: {asked})"
+        return self._guess(ChangeKind.MEMORY, words, exact, size, clause.kind, clause.selectors)
+
+    def _cards(self, clause: Clause) -> Iterator[Guess]:
+        named = clause.words.removeprefix("are ")
+        products = dict.fromkeys(each.listed.card for each in self.near)
+        cards = {card.id: card for product in products if (card := by_product_name(product)) is not None}
+        for name, card in list(cards.items())[: MOST_VALUES * 2]:
+            verb = f"write `card: {name}`" if self.is_need else f"ask for a card {name}"
+            exact = self._in_place(clause, card_selectors(CardChoice((card,))))
+            words = f"{verb} (asked: {named})"
+            yield self._guess(ChangeKind.CARD, words, exact, 0.55, clause.kind, clause.selectors)
+        yield self._drop(clause, "take `card` out" if self.is_need else f"ask for any card, not only {named}")
+
+    # ---- selectors that somebody wrote
+
+    def _selector(self, clause: Clause) -> Iterator[Guess]:
+        (selector,) = clause.selectors
+        of = " in `select`" if self.is_need else ""
+        parts = [each for each in self.found.conditions if each.clause.selectors == clause.selectors]
+        for guard in unguarded(selector)[:1]:
+            words = f"guard `{guard.key}`, which not every device has: `{guard.guarded}`"
+            exact = self._in_place(clause, (guard.guarded,))
+            yield self._guess(ChangeKind.GUARD, words, exact, 0.02, clause.kind, selector)
+        texts = [text for part in parts for text in part.texts] or [selector]
+        for place, text in enumerate(texts):
+            for changed, size in self._other_values(text):
+                new = " && ".join((*texts[:place], changed, *texts[place + 1 :]))
+                words = f"write `{changed}` instead of `{text}`{of}"
+                exact = self._in_place(clause, (new,))
+                yield self._guess(ChangeKind.VALUE, words, exact, size, clause.kind, selector, text)
+            left = (*texts[:place], *texts[place + 1 :])
+            exact = self._in_place(clause, (" && ".join(left),) if left else ())
+            words = f"take `{text}` out{' of `select`' if self.is_need else ''}"
+            yield self._guess(ChangeKind.DROP, words, exact, 0.7, clause.kind, selector, text)
+
+    def _other_values(self, text: str) -> Iterator[tuple[str, float]]:
+        """The condition with the values that devices have in the place of a constant, the nearest first."""
+        found: dict[str, float] = {}
+        for constant in constants(text):
+            values = {value for each in self.near for value in _values(text, each, constant)}
+            nearest = sorted(values - {constant.value}, key=lambda value: (_far(constant, value), str(value)))
+            for value in nearest[:MOST_VALUES]:
+                found.setdefault(constant.replaced(text, value), 0.05 + 0.5 * _far(constant, value))
+        yield from found.items()
+
+    # ---- what stands beside the selectors
+
+    def _capacity(self) -> Iterator[Guess]:
+        for name, asked in self.exact.capacity.items():
+            amounts = {
+                text
+                for each in self.near
+                if name in each.device.capacity
+                for text in self._left_of(each, name)
+                if 0 < Quantity.parse(text).nanos < Quantity.parse(asked).nanos
+            }
+            most = Quantity.parse(asked).nanos
+            ordered = sorted(amounts, key=lambda text: -Quantity.parse(text).nanos)
+            for text in ordered[:MOST_VALUES]:
+                ratio = 1 - Quantity.parse(text).nanos / most
+                exact = replace(self.exact, capacity={**self.exact.capacity, name: text})
+                words = f"ask for {text} of `{name}` (asked: {asked})"
+                yield self._guess(ChangeKind.CAPACITY, words, exact, ratio * 0.6, "capacity", name)
+
+    def _left_of(self, candidate: Candidate, name: str) -> Iterator[str]:
+        value = candidate.device.capacity[name].value
+        yield value
+        held = self.room.taken.capacity_of(candidate.listed.id).get(name, 0)
+        left = Quantity.parse(value).nanos - held
+        if held and left > 0:
+            yield str(left // 10**9)
+
+    def _count(self) -> Iterator[Guess]:
+        if self.exact.mode == AllocationMode.ALL:
+            exact = replace(self.exact, mode=AllocationMode.EXACT_COUNT, count=1)
+            yield self._guess(ChangeKind.COUNT, "ask for 1 instead of all", exact, 0.6)
+            return
+        asked = self.exact.count
+        key = "cpu" if self.exact.device_class == CPU_CLASS else "count"
+        for count in range(asked - 1, 0, -1):
+            exact = replace(self.exact, count=count)
+            size = 0.3 + 0.3 * (asked - count) / asked
+            yield self._guess(ChangeKind.COUNT, f"write `{key}: {count}` (asked: {asked})", exact, size)
+
+    def _taints(self) -> Iterator[Guess]:
+        tainted = [each for each in self.near if any(taint.blocks for taint in each.device.taints)]
+        for words, candidate in {taint_words(each): each for each in tainted}.items():
+            more = tuple(
+                Toleration(key=taint.key, value=taint.value, effect=taint.effect)
+                for taint in candidate.device.taints
+                if taint.blocks
+            )
+            exact = replace(self.exact, tolerations=(*self.exact.tolerations, *more))
+            what = f"have the taint {words} lifted" if self.is_need else f"tolerate the taint {words}"
+            yield self._guess(ChangeKind.TAINT, what, exact, 0.45, "taint", words)
+
+    def _classes(self) -> Iterator[Guess]:
+        asked = self.exact.device_class
+        close = get_close_matches(asked, self.room.world.classes, n=1)
+        for name in sorted(self.room.world.classes):
+            if name in {asked, CPU_CLASS} or self.is_need:
+                continue
+            exact = replace(self.exact, device_class=name)
+            size = 0.1 if name in close else 0.65
+            words = f"ask for the device class `{name}` (asked: `{asked}`)"
+            yield self._guess(ChangeKind.CLASS, words, exact, size)
+
+
+def _values(text: str, candidate: Candidate, constant: Constant) -> Iterator[str | int]:
+    """What the device has in the places that a condition reads, as far as the constant is of that type."""
+    for place in reads(text):
+        value: object = (
+            candidate.driver if place.map == "driver" else value_at(place, candidate.driver, candidate.device)
+        )
+        value = value.text if isinstance(value, Version) else value
+        if isinstance(value, str | int) and type(value) is type(constant.value):
+            yield value
+            yield from _just_below(place, value)
+
+
+def _just_below(place: Read, value: str | int) -> Iterator[str | int]:
+    """Round amounts that the device has more than: a comparison may be strict."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        yield from (value - 1, value + 1)
+    if place.map == "capacity" and (amount := _amount(value)) is not None and amount > GI * 10**9:
+        size = int(amount) // 10**9
+        yield from (in_gi(size), f"{(size - 1) // GI}Gi")
+
+
+def _far(constant: Constant, value: str | int) -> float:
+    """How far a value is from the constant, from 0 to 1; 1 where that cannot be measured."""
+    one, other = _amount(constant.value), _amount(value)
+    if one is None or other is None or not max(abs(one), abs(other)):
+        return 1.0
+    return min(1.0, abs(one - other) / max(abs(one), abs(other)))
+
+
+def _amount(value: str | int) -> float | None:
+    if isinstance(value, int):
+        return float(value)
+    try:
+        return float(Quantity.parse(value).nanos)
+    except ValueError:
+        return None

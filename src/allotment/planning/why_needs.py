@@ -1,0 +1,82 @@
+"""The claim of whatever states a need, as it would be made for this world, and the need in other ways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from allotment.devices.claims import ClaimSpec
+from allotment.devices.classes import DeviceClass
+from allotment.errors import AllotmentError, FindingsError, Severity
+from allotment.needs import claim_for, need_findings
+from allotment.needs.cards import classes_of
+from allotment.needs.cluster import for_cluster
+from allotment.needs.limits import faults_of
+from allotment.needs.ways import Scope, way_of
+from allotment.needs.ways.choosing import able
+from allotment.needs.ways.shares_here import ShareHere, shares_here
+from allotment.planning.why_changes import Other
+from allotment.platform.model import Platform
+from allotment.platform.need import Need
+from allotment.repository.model import HasNeed
+
+_KUBERNETES = "kubernetes"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a file asks for. Without a ``claim`` it makes none, and ``given_up`` says why.
+
+    ``classes`` are the platform's own; ``others`` the same need in other ways; ``shares`` are parts of cards,
+    which this machine's engine gives out itself.
+    """
+
+    claim: ClaimSpec | None
+    classes: Mapping[str, DeviceClass] = field(default_factory=dict)
+    others: tuple[Other, ...] = ()
+    given_up: tuple[str, ...] = ()
+    shares: Mapping[str, ShareHere] = field(default_factory=dict)
+
+
+def asked_of(file: HasNeed, platform: Platform, *, here: bool) -> Asked:
+    """What the file asks for of this machine (``here``) or of a cluster; FindingsError where it is wrong."""
+    found = need_findings(file, platform.cards)
+    if any(finding.severity is Severity.ERROR for finding in found):
+        raise FindingsError(found)
+    on_cluster = platform.engine == _KUBERNETES or not here
+    need, given_up = for_cluster(file.gpu) if on_cluster else (file.gpu, ())
+    if on_cluster and need is None:
+        return Asked(None, given_up=given_up)
+    by_class = platform.engine == _KUBERNETES
+
+    def claim_of(asked: Need | None) -> ClaimSpec:
+        return claim_for(asked, file.resources, platform.cards, by_class=by_class, able=able(platform))
+
+    claim = claim_of(need)
+    return Asked(
+        claim,
+        {each.name: each for each in classes_of(platform.cards)} if by_class else {},
+        tuple(_others(need, platform, claim, claim_of)) if need is not None else (),
+        given_up,
+        {} if on_cluster else shares_here(need, claim, None),
+    )
+
+
+def _others(
+    need: Need, platform: Platform, claim: ClaimSpec, claim_of: Callable[[Need | None], ClaimSpec]
+) -> Iterator[Other]:
+    """The need with the other ways to share a card that the platform lets pipelines use."""
+    if need.cpu is not None:
+        return
+    for word in platform.sharing:
+        if word in need.sharing or way_of(word).scope is not Scope.POD:
+            continue
+        other = replace(need, sharing=(word,), config=None)
+        if any(faults_of(other, platform.cards)):
+            continue
+        try:
+            changed = claim_of(other)
+        except AllotmentError:
+            continue
+        if changed != claim:
+            yield Other(f"write `sharing: {word}` (asked: {', '.join(need.sharing)})", changed)

@@ -1,0 +1,165 @@
+"""Whether one node has enough devices that would do, and whether those have in common what they must.
+
+Devices that would be enough on paper are no use to a pod when no single node has them: a claim gets all of
+its devices on one node.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from allotment.devices.allocation.rules import attribute_of, concerns, value_of
+from allotment.devices.claims import ClaimSpec, Constraint
+from allotment.needs.clauses import Candidate
+from allotment.needs.same import same_words
+from allotment.planning.why_room import Room
+from allotment.planning.why_sieve import Lost, Sifted, Stage, Step
+from allotment.planning.why_values import cards_words, counted_words, named
+
+_MOST_VALUES: Final = 4
+
+
+def look_at_nodes(room: Room, claim: ClaimSpec, found: Sifted) -> None:
+    """Say of a sifted alternative where it stops: with nothing in use, and now."""
+    if found.fault is not None:
+        return
+    found.stopped = next((step for step in _until_use(found.steps) if not step.left), None)
+    if found.stopped is not None:
+        found.steps = found.steps[: found.steps.index(found.stopped) + 1]
+        return
+    own = [each for each in claim.constraints if _is_of_one(each, claim) and _concerns(each, found)]
+    found.stopped = _stopped(room, found, own, found.would)
+    if found.stopped is not None:
+        found.steps = [*_until_use(found.steps), found.stopped]
+        return
+    found.held_up = next((step for step in found.steps if not step.left), None)
+    if found.held_up is None:
+        found.held_up = _stopped(room, found, own, found.free)
+        found.steps += [] if found.held_up is None else [found.held_up]
+
+
+def _until_use(steps: Iterable[Step]) -> Iterator[Step]:
+    """The steps that have nothing to do with what is in use."""
+    for step in steps:
+        if step.stage is Stage.USE or (step.stage is Stage.COUNTERS and step.words.startswith("have")):
+            return
+        yield step
+
+
+def _stopped(
+    room: Room, found: Sifted, constraints: Sequence[Constraint], devices: Sequence[Candidate]
+) -> Step | None:
+    """The step that leaves too few: one node, or what its devices have in common."""
+    if found.needed < 2:
+        return None
+    by_node = {node: room.on_node(node, devices) for node in room.nodes}
+    by_node = {node: here for node, here in by_node.items() if here}
+    enough = {node: here for node, here in by_node.items() if len(here) >= found.needed}
+    if not enough:
+        words = f"are {found.needed} or more on one node"
+        return Step(Stage.NODE, words, 0, tuple(_by_count(by_node)))
+    for constraint in constraints:
+        kept = {node: here for node, here in enough.items() if _has(constraint, here, found.needed)}
+        if not kept:
+            words = f"are {found.needed} or more on one node, {same_words(constraint)}"
+            lost = tuple(_by_value(constraint, enough))
+            return Step(Stage.CONSTRAINT, words, 0, lost, attribute_of(constraint) or "")
+        enough = kept
+    return None
+
+
+def _by_count(by_node: dict[str, list[Candidate]]) -> Iterator[Lost]:
+    alike: dict[int, list[str]] = defaultdict(list)
+    for node, here in by_node.items():
+        alike[len(here)].append(node)
+    for count, nodes in sorted(alike.items(), reverse=True):
+        each = f"{count:,} on {'each of ' if len(nodes) > 1 else ''}{named(nodes, 'nodes')}"
+        cards = cards_words(device for node in nodes for device in by_node[node])
+        yield Lost(count * len(nodes), cards, each, tuple(nodes))
+
+
+def _by_value(constraint: Constraint, by_node: dict[str, list[Candidate]]) -> Iterator[Lost]:
+    alike: dict[str, list[str]] = defaultdict(list)
+    for node, here in by_node.items():
+        alike[values_beside(constraint, here)].append(node)
+    for words, nodes in alike.items():
+        devices = [device for node in nodes for device in by_node[node]]
+        why = f"{named(nodes, 'nodes')}: {words}"
+        yield Lost(len(devices), cards_words(devices), why, tuple(nodes))
+
+
+def values_beside(constraint: Constraint, devices: Sequence[Candidate]) -> str:
+    """The values of the constraint's attribute that stand beside each other: ``2 x a, 2 x b``."""
+    counts = Counter(_value_words(each) for each in _values(constraint, devices))
+    if set(counts) == {_NONE}:
+        return f"no {attribute_of(constraint)}"
+    return counted_words(counts)
+
+
+def _values(constraint: Constraint, devices: Iterable[Candidate]) -> Iterator[frozenset[object]]:
+    attribute = attribute_of(constraint) or ""
+    for each in devices:
+        value = value_of(attribute, each.listed.id, each.device, lists=True)
+        found = None if value is None else value[1]
+        yield (
+            frozenset((value[0], item) for item in found)
+            if value and isinstance(found, frozenset)
+            else frozenset()
+        )
+
+
+_NONE: Final = "without it"
+
+
+def _value_words(values: frozenset[object]) -> str:
+    texts = sorted(str(value[1]) for value in values if isinstance(value, tuple))
+    return " and ".join(texts[:_MOST_VALUES]) or _NONE
+
+
+def _has(constraint: Constraint, devices: Sequence[Candidate], needed: int) -> bool:
+    values = list(_values(constraint, devices))
+    if constraint.match_attribute is not None:
+        return max(Counter(item for each in values for item in each).values(), default=0) >= needed
+    return len({item for each in values for item in each}) >= needed
+
+
+def _concerns(constraint: Constraint, found: Sifted) -> bool:
+    return concerns(constraint, found.request.name, found.name)
+
+
+def _is_of_one(constraint: Constraint, claim: ClaimSpec) -> bool:
+    """Whether a constraint is on the devices of one request."""
+    if not constraint.requests:
+        return len(claim.requests) == 1
+    return len({name.partition("/")[0] for name in constraint.requests}) == 1
+
+
+def together_words(room: Room, claim: ClaimSpec, sifted: Sequence[Sifted], *, now: bool) -> str:
+    """Why requests that would each be met are not met at once."""
+    whole = {found.name: (found.free if now else found.would) for found in sifted if not found.fault}
+    enough = {found.name: found.needed for found in sifted}
+    where = {
+        name: [node for node in room.nodes if len(room.on_node(node, devices)) >= enough[name]]
+        for name, devices in whole.items()
+    }
+    where = {name: nodes for name, nodes in where.items() if nodes}
+    if len(where) > 1 and not set.intersection(*map(set, where.values())):
+        each = "; ".join(f"`{name}` fits on {named(nodes, 'nodes')}" for name, nodes in where.items())
+        return f"no single node has what all requests ask for: {each}"
+    node = next((nodes[0] for nodes in where.values()), None)
+    for constraint in claim.constraints:
+        if node is None or _is_of_one(constraint, claim):
+            continue
+        values = {
+            found.name: values_beside(constraint, room.on_node(node, whole[found.name]))
+            for found in sifted
+            if found.name in where and _concerns(constraint, found)
+        }
+        if len(values) > 1:
+            beside = "; ".join(f"`{name}` has {words}" for name, words in values.items())
+            return f"the devices would have to be {same_words(constraint)}: on {node} {beside}"
+    if len(sifted) == 1:
+        return f"each would do alone, and not {enough[sifted[0].name]} at once: they share parts of a card"
+    return "each request would be met alone, and not all of them at once: they want the same devices"
