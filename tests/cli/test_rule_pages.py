@@ -1,4 +1,4 @@
-"""Every rule of `allot devices lint` has a page of a minute, and `allot explain` shows it."""
+"""Every rule on devices and on needs has a page of a minute, and `allot explain` shows it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from allotment.cli.rules import RULES
 from allotment.devices.finding_rules import RULES as DEVICE_RULES
 from allotment.devices.lint.rules import RULES as LINT_RULES
 from allotment.errors import EXIT_FINE, EXIT_USAGE
+from allotment.needs.rules import RULES as NEED_RULES
 
 ROOT = Path(__file__).parent.parent.parent
 MOST_WORDS = 230  # read aloud, about a minute and a half; read silently, less than one
 
 
-@pytest.mark.parametrize("rule", sorted({**DEVICE_RULES, **LINT_RULES}))
+@pytest.mark.parametrize("rule", sorted({**DEVICE_RULES, **LINT_RULES, **NEED_RULES}))
 def test_every_rule_has_a_page_of_a_minute(rule: str) -> None:
     page = rule_page(rule)
     assert page is not None
