@@ -75,6 +75,8 @@ def open_repository(
     """
     kinds = (CAMPAIGNS, *PROGRAMS) if programs else (CAMPAIGNS,)
     root, names = _located(root, campaigns, kinds)
+    if not programs:
+        _refuse_programs(root, names)
     found, origin = find_platform(root, option=platform, environ=os.environ)
     owner = found.team_for(repository_identity(root), team)
     only = [_file_of(root, name, kinds) for name in names] or None
@@ -93,6 +95,20 @@ def show_warnings(findings: Iterable[Finding]) -> None:
     """Findings that stop nothing, on standard error."""
     for finding in findings:
         click.echo(finding_line(finding), err=True)
+
+
+def _refuse_programs(root: Path, names: Iterable[str]) -> None:
+    """Raise UsageError for a fleet or a gang where a campaign is wanted."""
+    for name in names:
+        if _file_of(root, name, (CAMPAIGNS,)).exists():
+            continue
+        path = _file_of(root, name, PROGRAMS)
+        if path.exists():
+            raise UsageError(
+                f"`{name}` is a {path.parent.name.removesuffix('s')}, and this is about volumes of campaigns",
+                where=str(path),
+                remedy=f"allot status {name} and allot logs {name} tell of it; allot run {name} starts it again",
+            )
 
 
 def _file_of(root: Path, name: str, kinds: Sequence[str]) -> Path:

@@ -136,6 +136,15 @@ def test_one_failing_worker_of_a_gang_ends_the_others(repository: Repository) ->
     assert not repository.taken()
 
 
+@pytest.mark.parametrize("command", ["results", "retry"])
+def test_what_is_about_volumes_says_that_a_gang_has_none(repository: Repository, command: str) -> None:
+    write(repository, "gangs", "train", "end", "workers: 1\n")
+    ended = repository.allot(command, "train")
+    assert ended.returncode == 2
+    assert "`train` is a gang, and this is about volumes of campaigns" in ended.stderr
+    assert "allot logs train" in ended.stderr
+
+
 def test_a_gang_that_can_never_start_is_refused(repository: Repository) -> None:
     write(repository, "gangs", "train", "end", "workers: 999\n")
     ended = repository.allot("run", "train")
