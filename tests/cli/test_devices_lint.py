@@ -83,3 +83,18 @@ def test_this_machine_is_looked_at_without_a_file(run: Run) -> None:
     code, out, _ = run()
     assert code == EXIT_FINE
     assert "slice" in out
+
+
+def test_slices_are_held_to_a_version_of_kubernetes(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "slices.json"
+    path.write_text(dumped("1 x H100-SXM mig=on-demand"))
+    assert "gated-field" not in run(str(path), "--kubernetes", "1.36")[1]
+    code, out, _ = run(str(path), "--kubernetes", "v1.35.2", "--strict")
+    assert code == EXIT_REFUSED
+    assert "Kubernetes 1.35 takes `sharedCounters` out" in out
+
+
+def test_what_is_no_version_is_refused(run: Run) -> None:
+    code, _, told = run("--kubernetes", "newest")
+    assert code == EXIT_USAGE
+    assert "newest is no version of Kubernetes" in told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -50,11 +51,24 @@ FORMS: Final[Mapping[str, Callable[[Linted], str]]] = {"text": as_text, "json": 
 @click.command(name="lint", short_help="Check what drivers publish: slices out of files, or a pipe.")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path, allow_dash=True), metavar="[FILE|-]...")
 @click.option("--describe", metavar="TEXT", default=None, help="A fleet in words instead of files.")
+@click.option(
+    "--kubernetes",
+    metavar="VERSION",
+    default=None,
+    help="Hold them to what this version takes with its gates as they come, such as 1.36; otherwise to what "
+    "any version takes.",
+)
 @output_option(*FORMS)
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write to this file instead.")
 @click.option("--strict", is_flag=True, help="Exit 1 for warnings too.")
 def command(
-    files: tuple[Path, ...], describe: str | None, form: str, out: Path | None, *, strict: bool
+    files: tuple[Path, ...],
+    describe: str | None,
+    kubernetes: str | None,
+    form: str,
+    out: Path | None,
+    *,
+    strict: bool,
 ) -> int:
     """Check what drivers publish: names, types, units, memory, counters, identities, pools.
 
@@ -64,16 +78,19 @@ def command(
 
     Exits 0 when nothing is wrong (warnings are allowed, unless --strict), and 1 otherwise.
     """
-    linted = _linted(files, describe)
+    linted = _linted(files, describe, kubernetes)
     write_out(FORMS[form](linted), out)
     failed = linted.count(Severity.ERROR) or (strict and linted.count(Severity.WARNING))
     return EXIT_REFUSED if failed else EXIT_FINE
 
 
-def _linted(files: tuple[Path, ...], describe: str | None) -> Linted:
+def _linted(files: tuple[Path, ...], describe: str | None, kubernetes: str | None) -> Linted:
     from allotment.cli.world import chosen_world
     from allotment.devices.lint import lint_files, lint_slices
+    from allotment.devices.server import ANY_SERVER, Server
 
+    if kubernetes is not None and not re.fullmatch(r"v?1\.\d{1,3}(\.\d+)?", kubernetes):
+        raise UsageError(f"{kubernetes} is no version of Kubernetes", remedy="write it as 1.36")
     if files and describe is not None:
         raise UsageError("a file and --describe name two worlds", remedy="leave one of them out")
     if not files:
@@ -85,7 +102,7 @@ def _linted(files: tuple[Path, ...], describe: str | None) -> Linted:
                 f"there is no file {path}",
                 remedy=f"kubectl get resourceslices,deviceclasses,nodes -o yaml > {path}",
             )
-    return lint_files(files)
+    return lint_files(files, server=ANY_SERVER if kubernetes is None else Server.of(kubernetes))
 
 
 def _lines(findings: tuple[Finding, ...]) -> Iterator[str]:

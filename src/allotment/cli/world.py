@@ -6,7 +6,7 @@ used: a look at this machine needs no reader of YAML.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,6 +57,14 @@ class ChosenWorld:
     def has_errors(self) -> bool:
         """Whether anything had to be left out of it."""
         return any(finding.severity is Severity.ERROR for finding in self.findings)
+
+    def decided_by(self, kubernetes: str) -> ChosenWorld:
+        """The world as a cluster of this version decides in it; this machine decides for itself."""
+        if self.is_here:
+            return self
+        from allotment.devices.server import Server
+
+        return replace(self, world=replace(self.world, server=Server.of(kubernetes)))
 
     def without_errors(self) -> World:
         """The world; raises FindingsError when anything had to be left out of it."""

@@ -107,6 +107,8 @@ def check(
     found = look_for_platform(root, option=platform, environ=os.environ)
     if team is not None and not found.findings:
         found.platform.team_for(repository_identity(root), team)
+    if world is not None:
+        world = world.decided_by(found.platform.versions.kubernetes)
     own = root / FILE_NAME
     own_asked = own.exists() if only is None else own in only
     loaded = load_repository(

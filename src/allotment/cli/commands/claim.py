@@ -87,8 +87,8 @@ def command(
     stands in the way of the others is said clause by clause, and where nothing would do, the nearest device
     and the value that would fit. The answer's YAML is valid as a whole: what is said stands in comments.
     """
-    chosen = chosen_world(devices, describe)
     found, _ = find_platform(repository, option=platform, environ=os.environ)
+    chosen = chosen_world(devices, describe).decided_by(found.versions.kubernetes)
     if team is not None:
         found.team_for(repository_identity(repository), team)
     identity = repository_identity(repository)

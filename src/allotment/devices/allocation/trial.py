@@ -86,6 +86,8 @@ class Trial:
     def could_give(self, want: Want, number: int) -> bool:
         """Whether the device alone has enough left for the request, of its counters and its capacity."""
         uses = self._uses[number]
+        if uses and not self._features.partitionable_devices:
+            return False
         if uses and not self.site.devices[number].allow_multiple_allocations:
             pool = self.site.pool_of[number].key
             if not self._ledger.take(pool, uses):

@@ -19,6 +19,7 @@ from allotment.devices.lint.on_slices import SLICE_RULES
 from allotment.devices.lint.seen import SeenSlice
 from allotment.devices.read_slices import read_slice
 from allotment.devices.reading import STANDARD_INPUT, read_world
+from allotment.devices.server import ANY_SERVER, Server
 from allotment.devices.slices import ResourceSlice
 from allotment.devices.versions import GROUP, refusal
 from allotment.documents.checking import Check, Place, RefusedError
@@ -43,7 +44,12 @@ class Linted:
         return sum(finding.severity is severity for finding in self.findings)
 
 
-def lint_files(paths: Sequence[Path], standard_input: Callable[[], bytes] | None = None) -> Linted:
+def lint_files(
+    paths: Sequence[Path],
+    standard_input: Callable[[], bytes] | None = None,
+    *,
+    server: Server = ANY_SERVER,
+) -> Linted:
     """The lint of files of API objects; ``-`` is standard input."""
     documents: list[Document] = []
     findings: list[Finding] = []
@@ -56,7 +62,7 @@ def lint_files(paths: Sequence[Path], standard_input: Callable[[], bytes] | None
             read, found = scan_stream(path, name=str(path))
         documents += read
         findings += found
-    return lint_documents(documents, findings, files=len(given))
+    return lint_documents(documents, findings, files=len(given), server=server)
 
 
 def lint_slices(slices: Iterable[ResourceSlice], name: str) -> Linted:
@@ -68,10 +74,14 @@ def lint_slices(slices: Iterable[ResourceSlice], name: str) -> Linted:
 
 
 def lint_documents(
-    documents: Sequence[Document], findings: Iterable[Finding] = (), *, files: int = 1
+    documents: Sequence[Document],
+    findings: Iterable[Finding] = (),
+    *,
+    files: int = 1,
+    server: Server = ANY_SERVER,
 ) -> Linted:
-    """The lint of documents; ``findings`` are what their YAML had already."""
-    reading = read_world(documents, findings)
+    """The lint of documents, as a server would take them; ``findings`` are what their YAML had already."""
+    reading = read_world(documents, findings, server=server)
     checks = [Check(document) for document in documents]
     seen = [each for check in checks for each in _slices(check.document.value, check.root, "", "")]
     for check in checks:
