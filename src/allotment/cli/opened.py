@@ -107,7 +107,7 @@ def _refuse_programs(root: Path, names: Iterable[str]) -> None:
             raise UsageError(
                 f"`{name}` is a {path.parent.name.removesuffix('s')}, and this is about volumes of campaigns",
                 where=str(path),
-                remedy=f"allot status {name} and allot logs {name} tell of it; allot run {name} starts it again",
+                remedy=f"allot status {name} and allot logs {name} tell of it; allot run {name} starts it",
             )
 
 

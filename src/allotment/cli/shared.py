@@ -37,7 +37,12 @@ def world_options(command: Command) -> Command:
                 default=None,
                 help="The platform's file (default: $ALLOT_PLATFORM, /etc/allotment, then the repository's).",
             ),
-            click.option("--team", default=None, metavar="NAME", help="Which team's repository this is; results lie below its name."),
+            click.option(
+                "--team",
+                default=None,
+                metavar="NAME",
+                help="Which team's repository this is; results lie below its name.",
+            ),
         )
     ):
         command = option(command)
