@@ -64,7 +64,7 @@ RULES: Final[Mapping[str, str]] = {
     NOT_BY_FRACTION: "A need for a fraction asks what only a claim can say.",
     SHARE_OF_ANY: "A need claims a part of a card without saying of which.",
     WHOLE_SAME_CARD: "A need wants several whole cards to be one card.",
-    NOT_RUN_HERE: "A need shares a card in a way that this machine's engine does not know.",
+    NOT_RUN_HERE: "A need shares cards in a way that this machine's engine cannot do for it.",
     GIVEN_UP: "Of the ways to share a card that a need lists, some are left out.",
     NO_FRACTIONS: "A need asks for a fraction, and no KAI schedules for this platform.",
     GATE_OFF: "A way to share a card needs something that is off unless somebody switches it on.",

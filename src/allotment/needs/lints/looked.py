@@ -11,7 +11,6 @@ from allotment.errors import Finding, Position, Severity
 from allotment.needs.fault import Fault
 from allotment.needs.ways import Way
 from allotment.needs.ways.choosing import Choice, able, choice_of
-from allotment.needs.ways.here import runs_here
 from allotment.platform.model import Platform
 from allotment.platform.need import Need
 from allotment.repository.measured import Measured, MeasuredFile
@@ -37,8 +36,7 @@ class Looked:
     @cached_property
     def choice(self) -> Choice:
         """What becomes of the need on this platform."""
-        choice = choice_of(self.need, able(self.platform))
-        return choice if self.on_cluster else _without_what_is_not_run(choice)
+        return choice_of(self.need, able(self.platform))
 
     @property
     def ways(self) -> tuple[Way, ...]:
@@ -93,9 +91,3 @@ class Looked:
 def known_card(name: str) -> Card | None:
     """A card as a measurement names it: by its id, or by the product name that it reports."""
     return next((card for card in cards() if name == card.id), None) or by_product_name(name)
-
-
-def _without_what_is_not_run(choice: Choice) -> Choice:
-    """The alternatives that this machine's engine knows, or all of them where it knows none."""
-    kept = tuple(each for each in choice.alternatives if each.way is None or runs_here(each.way.word))
-    return Choice(kept, choice.given_up) if any(each.way is not None for each in kept) else choice
