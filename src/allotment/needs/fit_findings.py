@@ -11,6 +11,7 @@ from allotment.needs.fit import explain
 from allotment.needs.fit_words import never_words
 from allotment.needs.limits import faults_of
 from allotment.needs.rules import NEVER_FITS
+from allotment.needs.ways.choosing import ANYTHING, Able
 from allotment.repository.model import HasNeed
 
 
@@ -21,10 +22,12 @@ def fit_findings(
     *,
     where: str = "here",
     on_cluster: bool = True,
+    able: Able = ANYTHING,
 ) -> list[Finding]:
     """An error when nothing in the world will ever do; nothing for a need that makes no claim.
 
-    ``where`` is what to call the world, such as "in the described fleet".
+    ``where`` is what to call the world, such as "in the described fleet"; ``able`` what those who place pods
+    in it can do.
     """
     need = pipeline.gpu
     if need is not None and any(faults_of(need, kinds)):
@@ -33,7 +36,7 @@ def fit_findings(
         need, _ = for_cluster(need)
         if need is None:
             return []
-    found = explain(claim_for(need, pipeline.resources, kinds), world)
+    found = explain(claim_for(need, pipeline.resources, kinds, able=able), world)
     if found.fits_ever:
         return []
     message, hint = never_words(found, where)

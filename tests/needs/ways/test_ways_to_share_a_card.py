@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from allotment.devices.catalogue import cards
 from allotment.devices.cel import Environment, compile_selector, device_view
 from allotment.devices.describe import parse_description
 from allotment.devices.fleet import Fleet, Placed
 from allotment.devices.slices import Device
+from allotment.devices.validation import Server, validate
 from allotment.documents import read_text
 from allotment.documents.checking import Check
 from allotment.needs.claim import claim_for
+from allotment.needs.limits import faults_of
+from allotment.needs.manifests import manifest_for
 from allotment.needs.rules import RULES
 from allotment.needs.ways import WAYS, Isolation, Scope, Way, way_of, ways_of
 from allotment.needs.ways.choosing import Able, able, choice_of
@@ -209,3 +216,33 @@ def test_a_gang_gets_no_part_of_a_card_here(need: Need | None, rules: list[str])
 )
 def test_volumes_share_one_card_in_every_way(need: Need, rules: list[str]) -> None:
     assert [each.rule for each in findings_here(Pipeline("p", (StepCall("checksum"),), gpu=need))] == rules
+
+
+words = st.lists(st.sampled_from(SHARING), min_size=1, max_size=4, unique=True).map(tuple)
+single = st.builds(
+    Need,
+    memory=st.none() | st.builds(MemoryRange, at_least=st.integers(1, 80 * GI)),
+    count=st.integers(1, 4),
+    card=st.sampled_from([(), ("L4",), ("H100-SXM", "Ampere")]),
+    same=st.sampled_from([None, "card", "card-model"]),
+    sharing=words,
+    share=st.sampled_from(["8Gi", 0.5]),
+    isolation=st.sampled_from([None, "hardware"]),
+    config=st.sampled_from([None, {"time_slice": "Long"}, {"mps": {"threads": 20, "pinned_memory": GI}}]),
+)
+
+
+@settings(deadline=None)
+@given(single, st.lists(single, max_size=2), st.builds(Able, st.booleans(), st.booleans()))
+def test_a_need_without_faults_is_an_object_that_an_api_server_takes(
+    need: Need, fallback: list[Need], able_to: Able
+) -> None:
+    whole = replace(need, fallback=tuple(fallback))
+    assume(not any(faults_of(whole)))
+    manifest = manifest_for("p", whole, able=able_to, kai_queue="team")
+    kind, value = manifest.value["kind"], dict(manifest.value)
+    assert validate(kind, value, server=Server.of("1.36")) == ((), ())
+    assert len({way.scope for way in manifest.ways}) == 1
+    assert able_to.lists or len(manifest.choice.alternatives) == 1
+    if need.isolation is not None and not fallback:
+        assert {way.isolation for way in manifest.ways} == {Isolation.HARDWARE}

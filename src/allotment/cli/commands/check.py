@@ -142,9 +142,11 @@ def _checked(loaded: Loaded, found: FoundPlatform, own: Path | None, world: Chos
         findings.update(need_findings(one, found.platform.cards))
         if world is not None:
             from allotment.needs.fit_findings import fit_findings
+            from allotment.needs.ways.choosing import able
 
+            cards, where = found.platform.cards, f"in {world.name}"
             findings.update(
-                fit_findings(one, world.without_errors(), found.platform.cards, where=f"in {world.name}")
+                fit_findings(one, world.without_errors(), cards, where=where, able=able(found.platform))
             )
     measured, about_measured = scan_measured(repository.root)
     findings.update(about_measured)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from allotment.devices.world import World
 from allotment.errors import Finding, Position
@@ -14,7 +14,7 @@ from allotment.needs.lints.on_platforms import PLATFORM_LINTS
 from allotment.needs.lints.on_worlds import WORLD_LINTS
 from allotment.platform.model import Platform
 from allotment.repository.measured import MeasuredFile
-from allotment.repository.model import Pipeline, Repository
+from allotment.repository.model import Campaign, Pipeline, Repository
 
 NOTHING_MEASURED = MeasuredFile()
 
@@ -35,23 +35,23 @@ def lint_findings(
         *repository.fleets.values(),
         *repository.gangs.values(),
     ]
-    looked = [found for file in files if (found := _look(file, repository, platform, measured)) is not None]
+    running: dict[str, list[Campaign]] = {}
+    for campaign in repository.campaigns.values():
+        running.setdefault(campaign.pipeline, []).append(campaign)
+    looked = [
+        Looked(file, file.gpu, platform, tuple(_running(file, running)), measured)
+        for file in files
+        if file.gpu is not None and not any(faults_of(file.gpu, platform.cards))
+    ]
     findings = [finding for each in looked for finding in _of_one(each, world)]
     for lint in ALL_LINTS:
         findings += lint(platform, Position(origin), looked)
     return findings
 
 
-def _look(file: File, repository: Repository, platform: Platform, measured: MeasuredFile) -> Looked | None:
-    need = file.gpu
-    if need is None or any(faults_of(need, platform.cards)):
-        return None
-    campaigns = tuple(
-        each
-        for each in repository.campaigns.values()
-        if isinstance(file, Pipeline) and each.pipeline == file.id
-    )
-    return Looked(file, need, platform, campaigns, measured)
+def _running(file: File, campaigns: Mapping[str, Sequence[Campaign]]) -> Sequence[Campaign]:
+    """The campaigns that run a file, which are of pipelines alone."""
+    return campaigns.get(file.id, ()) if isinstance(file, Pipeline) else ()
 
 
 def _of_one(looked: Looked, world: World | None) -> Iterator[Finding]:
@@ -59,5 +59,6 @@ def _of_one(looked: Looked, world: World | None) -> Iterator[Finding]:
         yield from map(looked.finding, platform_lint(looked))
     for campaign_lint in CAMPAIGN_LINTS:
         yield from campaign_lint(looked)
-    for world_lint in WORLD_LINTS if world is not None else ():
-        yield from map(looked.finding, world_lint(looked, world)) if world is not None else ()
+    if world is not None:
+        for world_lint in WORLD_LINTS:
+            yield from map(looked.finding, world_lint(looked, world))
