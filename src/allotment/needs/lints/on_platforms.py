@@ -127,7 +127,7 @@ def gate_off(looked: Looked) -> Iterator[Fault]:
         wanted += [f"{each.name} of {each.owner} ({each.left_alone} by default)" for each in way.settings]
         if wanted:
             message = f"`{way.word}` needs {' and '.join(wanted)}"
-            hint = "ask whoever installs it whether it is on; a pod would hang while it is prepared"
+            hint = "ask whoever installs it whether it is on: while it is off, pods are refused, or hang"
             yield Fault(("sharing",), GATE_OFF, message, hint, Severity.NOTE, tuple(wanted))
 
 
