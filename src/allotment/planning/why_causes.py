@@ -12,7 +12,8 @@ from allotment.devices.claims import ClaimSpec
 from allotment.needs.clauses import Candidate
 from allotment.planning.why_nodes import together_words
 from allotment.planning.why_room import Room
-from allotment.planning.why_sieve import HELD_BY, OF_CLAUSES, Condition, Lost, Sifted, Stage, Step, passes
+from allotment.planning.why_sieve import passes
+from allotment.planning.why_steps import HELD_BY, OF_CLAUSES, Condition, Lost, Sifted, Stage, Step
 from allotment.planning.why_values import cards_words, counted_words, named
 
 _MOST_GROUPS: Final = 3

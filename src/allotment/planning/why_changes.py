@@ -8,75 +8,38 @@ which the smallest that works is enough.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
-from enum import StrEnum
 from typing import Final
 
 from allotment.devices.catalogue import by_product_name
-from allotment.devices.cel.parts import Constant, Read, constants, reads
 from allotment.devices.claims import AllocationMode, ClaimSpec, ExactRequest, Toleration
 from allotment.devices.classes import CPU_CLASS
-from allotment.devices.slices import Version
 from allotment.needs.cards import CardChoice, card_selectors
 from allotment.needs.clauses import Candidate, Clause, Kind, clauses_of
 from allotment.needs.memory import memory_selectors
 from allotment.needs.nearest import in_gi
 from allotment.needs.same import same_words
 from allotment.needs.select import unguarded
-from allotment.planning.why_room import Holding, Room
-from allotment.planning.why_sieve import Sifted, taint_words
-from allotment.planning.why_values import value_at
+from allotment.planning.why_guess import MOST_VALUES, ChangeKind, Guess, Other, other_values
+from allotment.planning.why_room import Room
+from allotment.planning.why_sieve import taint_words
+from allotment.planning.why_steps import Sifted
 from allotment.platform.need import MemoryRange
 from allotment.quantities import GI, parse_bytes
 from allotment.quantities.kubernetes import Quantity
 
-MOST_VALUES: Final = 4
 _LEAST_RATIO: Final = 0.01
 
 
-class ChangeKind(StrEnum):
-    """What is changed."""
-
-    WAIT = "wait"
-    MEMORY = "memory"
-    CARD = "card"
-    VALUE = "value"
-    GUARD = "guard"
-    DROP = "drop"
-    COUNT = "count"
-    CAPACITY = "capacity"
-    TAINT = "taint"
-    CLASS = "class"
-    SHARING = "sharing"
-    CONSTRAINT = "constraint"
-
-
-@dataclass(frozen=True, slots=True)
-class Guess:
-    """A change that has not been tried: the claim as it would be, and who would have ended.
-
-    ``size`` is how much is changed, from 0 (nothing but waiting) on; of a ``family`` one change is enough.
-    """
-
-    kind: ChangeKind
-    words: str
-    claim: ClaimSpec
-    size: float
-    family: tuple[object, ...]
-    ended: tuple[Holding, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Other:
-    """The same need met in another way: its claim, and what to write for it."""
-
-    words: str
-    claim: ClaimSpec
-
-
 def guesses(
-    room: Room, claim: ClaimSpec, sifted: Sequence[Sifted], *, is_need: bool, others: Iterable[Other] = ()
+    room: Room,
+    claim: ClaimSpec,
+    sifted: Sequence[Sifted],
+    *,
+    is_need: bool,
+    others: Iterable[Other] = (),
+    together: int = 1,
 ) -> list[Guess]:
     """Every change of one thing that is worth trying, the smallest first."""
     found = [*_waiting(room, claim, sifted)]
@@ -86,6 +49,11 @@ def guesses(
         found += guessing.all()
     found += _constraints(claim, is_need=is_need)
     found += [Guess(ChangeKind.SHARING, each.words, each.claim, 0.6, ("sharing",)) for each in others]
+    found = [replace(guess, together=together) for guess in found]
+    for fewer in range(together - 1, 0, -1):
+        size = 0.3 + 0.3 * (together - fewer) / together
+        words = f"write `min: {fewer}` (asked: {together} together)"
+        found.append(Guess(ChangeKind.COUNT, words, claim, size, ("together",), together=fewer))
     return sorted(found, key=lambda guess: guess.size)
 
 
@@ -224,25 +192,17 @@ class _Guessing:
             yield self._guess(ChangeKind.GUARD, words, exact, 0.02, clause.kind, selector)
         texts = [text for part in parts for text in part.texts] or [selector]
         for place, text in enumerate(texts):
-            for changed, size in self._other_values(text):
+            for changed, far in other_values(text, self.near):
                 new = " && ".join((*texts[:place], changed, *texts[place + 1 :]))
                 words = f"write `{changed}` instead of `{text}`{of}"
                 exact = self._in_place(clause, (new,))
-                yield self._guess(ChangeKind.VALUE, words, exact, size, clause.kind, selector, text)
+                yield self._guess(
+                    ChangeKind.VALUE, words, exact, 0.05 + 0.5 * far, clause.kind, selector, text
+                )
             left = (*texts[:place], *texts[place + 1 :])
             exact = self._in_place(clause, (" && ".join(left),) if left else ())
             words = f"take `{text}` out{' of `select`' if self.is_need else ''}"
             yield self._guess(ChangeKind.DROP, words, exact, 0.7, clause.kind, selector, text)
-
-    def _other_values(self, text: str) -> Iterator[tuple[str, float]]:
-        """The condition with the values that devices have in the place of a constant, the nearest first."""
-        found: dict[str, float] = {}
-        for constant in constants(text):
-            values = {value for each in self.near for value in _values(text, each, constant)}
-            nearest = sorted(values - {constant.value}, key=lambda value: (_far(constant, value), str(value)))
-            for value in nearest[:MOST_VALUES]:
-                found.setdefault(constant.replaced(text, value), 0.05 + 0.5 * _far(constant, value))
-        yield from found.items()
 
     # ---- what stands beside the selectors
 
@@ -305,41 +265,3 @@ class _Guessing:
             size = 0.1 if name in close else 0.65
             words = f"ask for the device class `{name}` (asked: `{asked}`)"
             yield self._guess(ChangeKind.CLASS, words, exact, size)
-
-
-def _values(text: str, candidate: Candidate, constant: Constant) -> Iterator[str | int]:
-    """What the device has in the places that a condition reads, as far as the constant is of that type."""
-    for place in reads(text):
-        value: object = (
-            candidate.driver if place.map == "driver" else value_at(place, candidate.driver, candidate.device)
-        )
-        value = value.text if isinstance(value, Version) else value
-        if isinstance(value, str | int) and type(value) is type(constant.value):
-            yield value
-            yield from _just_below(place, value)
-
-
-def _just_below(place: Read, value: str | int) -> Iterator[str | int]:
-    """Round amounts that the device has more than: a comparison may be strict."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        yield from (value - 1, value + 1)
-    if place.map == "capacity" and (amount := _amount(value)) is not None and amount > GI * 10**9:
-        size = int(amount) // 10**9
-        yield from (in_gi(size), f"{(size - 1) // GI}Gi")
-
-
-def _far(constant: Constant, value: str | int) -> float:
-    """How far a value is from the constant, from 0 to 1; 1 where that cannot be measured."""
-    one, other = _amount(constant.value), _amount(value)
-    if one is None or other is None or not max(abs(one), abs(other)):
-        return 1.0
-    return min(1.0, abs(one - other) / max(abs(one), abs(other)))
-
-
-def _amount(value: str | int) -> float | None:
-    if isinstance(value, int):
-        return float(value)
-    try:
-        return float(Quantity.parse(value).nanos)
-    except ValueError:
-        return None

@@ -15,7 +15,7 @@ from allotment.needs.limits import faults_of
 from allotment.needs.ways import Scope, way_of
 from allotment.needs.ways.choosing import able
 from allotment.needs.ways.shares_here import ShareHere, shares_here
-from allotment.planning.why_changes import Other
+from allotment.planning.why_guess import Other
 from allotment.platform.model import Platform
 from allotment.platform.need import Need
 from allotment.repository.model import HasNeed

@@ -15,13 +15,22 @@ from allotment.devices.claims import ClaimSpec, Constraint
 from allotment.needs.clauses import Candidate
 from allotment.needs.same import same_words
 from allotment.planning.why_room import Room
-from allotment.planning.why_sieve import Lost, Sifted, Stage, Step
+from allotment.planning.why_sieve import sift
+from allotment.planning.why_steps import Lost, Sifted, Stage, Step
 from allotment.planning.why_values import cards_words, counted_words, named
 
 _MOST_VALUES: Final = 4
 
 
-def look_at_nodes(room: Room, claim: ClaimSpec, found: Sifted) -> None:
+def sift_all(room: Room, claim: ClaimSpec) -> list[Sifted]:
+    """Every alternative of the claim, sifted."""
+    found = [sift(room, request, sub) for request in claim.requests for sub in request.alternatives]
+    for each in found:
+        _look_at_nodes(room, claim, each)
+    return found
+
+
+def _look_at_nodes(room: Room, claim: ClaimSpec, found: Sifted) -> None:
     """Say of a sifted alternative where it stops: with nothing in use, and now."""
     if found.fault is not None:
         return

@@ -8,6 +8,7 @@ this machine, from the ledger.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -116,23 +117,37 @@ class Room:
                 taken.take(holding.allocation)
         return taken
 
-    def place(self, claim: ClaimSpec, taken: Taken) -> Placed | None:
-        """The claim on the first node that it fits on, or None where it fits on none, or a selector fails."""
-        try:
-            for node in self.nodes:
-                allocator = self._allocator(node)
-                if allocator.fault_of(claim) is not None:
-                    return None
-                found = allocator.find(claim, taken)
-                if found is not None:
-                    return Placed(node, found)
-        except AllocationError:
-            return None
-        return None
+    def place(self, claim: ClaimSpec, taken: Taken, together: int = 1) -> Placed | None:
+        """The claim on the first node that it fits on; None where it fits on none, or a selector fails.
 
-    def refusal(self, claim: ClaimSpec, taken: Taken) -> str:
-        """Why it is not placed, in the allocator's own words, as the first node says it."""
-        return str(self._allocator(self.nodes[0]).allocate(claim, taken)) if self.nodes else ""
+        With ``together`` so many of it have to fit at once; the first of them is told.
+        """
+        placed = self._placed(claim, taken, together)
+        return placed[0] if len(placed) == together else None
+
+    def how_many(self, claim: ClaimSpec, taken: Taken, most: int) -> int:
+        """How many of the claim fit at once, up to so many."""
+        return len(self._placed(claim, taken, most))
+
+    def _placed(self, claim: ClaimSpec, taken: Taken, most: int) -> list[Placed]:
+        placed: list[Placed] = []
+        with suppress(AllocationError):
+            while len(placed) < most and (one := self._place_one(claim, taken)) is not None:
+                placed.append(one)
+                taken.take(one.allocation)
+        for one in placed:
+            taken.release(one.allocation)
+        return placed
+
+    def _place_one(self, claim: ClaimSpec, taken: Taken) -> Placed | None:
+        for node in self.nodes:
+            allocator = self._allocator(node)
+            if allocator.fault_of(claim) is not None:
+                return None
+            found = allocator.find(claim, taken)
+            if found is not None:
+                return Placed(node, found)
+        return None
 
     @cached_property
     def candidates(self) -> tuple[Candidate, ...]:

@@ -9,121 +9,22 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Final
 
 from allotment.devices.allocation import Taken
 from allotment.devices.allocation.amounts import demand_of
 from allotment.devices.cel.parts import conditions
-from allotment.devices.claims import AllocationMode, ExactRequest, Request, SubRequest
+from allotment.devices.claims import ExactRequest, Request, SubRequest
 from allotment.devices.classes import CPU_CLASS
 from allotment.devices.known_classes import CPU_DRIVER
 from allotment.devices.selectors import Matcher, SelectorError
 from allotment.needs.clauses import Candidate, Clause, Kind, clauses_of
-from allotment.needs.words import class_words, request_words
+from allotment.needs.words import request_words
 from allotment.planning.why_counters import CounterLook
 from allotment.planning.why_room import Room
+from allotment.planning.why_steps import HELD_BY, OF_CLAUSES, Condition, Lost, Sifted, Stage, Step
 from allotment.planning.why_values import card_name, memory_words, named, said, values_words
 from allotment.quantities import format_bytes
-
-
-class Stage(StrEnum):
-    """What a step of the funnel looks at."""
-
-    CLASS = "class"
-    MEMORY = "memory"
-    CARD = "card"
-    PART = "part"
-    SELECT = "select"
-    CAPACITY = "capacity"
-    TAINT = "taint"
-    POOL = "pool"
-    REACH = "reach"
-    NODE = "node"
-    CONSTRAINT = "constraint"
-    USE = "in use"
-    COUNTERS = "counters"
-    TOGETHER = "together"
-
-
-HELD_BY: Final = "held by "
-OF_CLAUSES: Final = (Stage.MEMORY, Stage.CARD, Stage.PART, Stage.SELECT)
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """Like devices that fell out at one step for one reason; ``why`` is what they have."""
-
-    count: int
-    card: str
-    why: str
-    nodes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step of a funnel, how many devices are left after it, and which it took."""
-
-    stage: Stage
-    words: str
-    left: int
-    lost: tuple[Lost, ...] = ()
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """One condition of a clause: ``texts`` are expressions that must hold."""
-
-    stage: Stage
-    words: str
-    texts: tuple[str, ...]
-    clause: Clause
-
-
-@dataclass(slots=True)
-class Sifted:
-    """One alternative of a request, sifted. ``fault`` is set where a selector cannot be evaluated.
-
-    ``would`` are the devices that would do if nothing were in use, ``free`` those that would do now;
-    ``stopped`` is the step that leaves too few of all devices, ``held_up`` the one that leaves too few now.
-    """
-
-    request: Request
-    sub: SubRequest
-    words: str
-    steps: list[Step] = field(default_factory=list)
-    everything: list[Candidate] = field(default_factory=list)
-    of_class: list[Candidate] = field(default_factory=list)
-    before: list[Candidate] = field(default_factory=list)
-    would: list[Candidate] = field(default_factory=list)
-    free: list[Candidate] = field(default_factory=list)
-    conditions: list[Condition] = field(default_factory=list)
-    fault: str | None = None
-    faulty: Condition | None = None
-    stopped: Step | None = None
-    held_up: Step | None = None
-
-    @property
-    def exact(self) -> ExactRequest:
-        """What is asked for."""
-        return self.sub.exactly
-
-    @property
-    def name(self) -> str:
-        """The request, or the request and its alternative."""
-        return f"{self.request.name}/{self.sub.name}" if self.request.first_available else self.sub.name
-
-    @property
-    def needed(self) -> int:
-        """How many devices one node must have."""
-        return self.exact.count if self.exact.mode == AllocationMode.EXACT_COUNT else 1
-
-    def refusing(self, step: Step) -> Condition | None:
-        """The condition that the step is about."""
-        return next((each for each in self.conditions if each.words == step.words), None)
-
 
 _STAGES: Final = {
     Kind.CLASS: Stage.CLASS,
@@ -347,8 +248,3 @@ def grouped(devices: Iterable[Candidate], why: Callable[[Candidate], str]) -> tu
         nodes[key][each.listed.where] = None
     ordered = sorted(counts.items(), key=lambda item: -item[1])
     return tuple(Lost(count, card, reason, tuple(nodes[card, reason])) for (card, reason), count in ordered)
-
-
-def class_noun(found: Sifted) -> str:
-    """What the devices of the request's class are called."""
-    return class_words(found.exact.device_class)
