@@ -142,6 +142,9 @@ class Told:
     def measured(self) -> Mapping[str, Any]:
         return {"peak_device_memory_bytes": 9 * MIB, "device_memory_told_by": "process"}
 
+    def crowded(self) -> int | None:
+        return None
+
 
 def test_what_was_measured_is_in_the_record_of_each_page_and_in_the_manifest() -> None:
     world = World()

@@ -50,8 +50,8 @@ def close_attempt(
 ) -> int:
     """Write how the attempt under way ended, and say so; returns the exit code."""
     keys = RecipeKeys(assignment.team, assignment.pipeline, assignment.recipe).volume(str(about["volume"]))
-    if death is Death.KILLED:
-        _tell(assignment, about, "volume.reclaimed", "its worker was killed")
+    if death in {Death.KILLED, Death.CROWDED_OUT}:
+        _tell(assignment, about, "volume.reclaimed", how or "its worker was killed")
         _write(assignment, keys, about, None, None)
         return EXIT_FAILED
     why, last = _why(assignment, death, how, page), bool(about["last"])
@@ -115,6 +115,7 @@ def _why(assignment: Assignment, death: Death, how: str, page: int | None) -> Vo
         Death.STUCK: f"a step hung{at}, longer than {limits.page_seconds or 0:g} s, and could not be stopped",
         Death.OVERDUE: f"its worker took longer than {limits.max_seconds or 0:g} s and hung{at}",
         Death.CRASHED: f"its worker crashed{at}: {how}",
+        Death.OVER_SHARE: f"its worker was ended{at}: {how}",
         Death.OUT_OF_MEMORY: f"its worker was killed for want of memory{at}",
     }
     return VolumeFailedError(str(death), words[death])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from allotment.buckets.bucket import BucketGivenUp, ObjectRefused
@@ -18,7 +18,9 @@ from allotment.errors import WorldError
 from allotment.running.assignment import VolumeSpec
 from allotment.running.attempts import History, begin_attempt, end_attempt
 from allotment.running.endings import (
+    EXIT_FAILED,
     UNREACHABLE,
+    CrowdedOutError,
     DeadlinePassed,
     Ended,
     Outcome,
@@ -33,6 +35,7 @@ from allotment.running.marks import mark_complete, mark_failed
 from allotment.running.measure import peak_memory, rounded
 from allotment.running.reading import Reading
 from allotment.running.resume import Resume, check_source
+from allotment.running.share_guard import at_fault, check_crowding
 from allotment.running.steps.loading import in_words
 from allotment.running.surroundings import Surroundings
 from allotment.running.telling import Teller
@@ -40,6 +43,8 @@ from allotment.running.verify import find_missing
 
 MOST_REMAKES = 2
 BUCKET_FAILED = {False: (Ended.FAILED, "bucket"), True: (Ended.PERMANENT, "bucket-damaged")}
+
+_ENDED = {PermanentFailureError: Ended.PERMANENT, CrowdedOutError: Ended.RECLAIMED}
 
 log = logging.getLogger(__name__)
 
@@ -123,6 +128,7 @@ class Attempting:
         self._reading = reading
         reading.read(self.history.stuck)
         self._verify(reading)
+        check_crowding(around.device_memory, reading.failures)
         _check_failures(reading)
         manifest = build_manifest(
             around.assignment,
@@ -182,7 +188,8 @@ class Attempting:
             failed = len(reading.failures) if reading else 0
             return teller.complete(total=total, failed=failed, seconds=around.monotonic() - self._monotonic)
         if ended is Ended.RECLAIMED:
-            return teller.reclaimed(why, self.number)
+            reclaimed = teller.reclaimed(why, self.number)
+            return replace(reclaimed, code=EXIT_FAILED) if isinstance(why, CrowdedOutError) else reclaimed
         return teller.failed(
             why,
             permanent=ended is Ended.PERMANENT,
@@ -219,10 +226,9 @@ class Attempting:
 
 def how_ended(error: BaseException, around: Surroundings) -> tuple[Ended, VolumeFailedError]:
     """What an exception means for an attempt."""
-    if isinstance(error, PermanentFailureError):
-        return Ended.PERMANENT, error
+    error = at_fault(error, around.device_memory)
     if isinstance(error, VolumeFailedError):
-        return Ended.FAILED, error
+        return _ENDED.get(type(error), Ended.FAILED), error
     given_up = isinstance(error, BucketGivenUp) and around.interrupts.told_to_end()
     if isinstance(error, Stopped) or given_up:
         return Ended.RECLAIMED, VolumeFailedError("stopped", "it was told to end; what is done stays done")

@@ -57,6 +57,11 @@ class PermanentFailureError(VolumeFailedError):
     """The volume cannot be done until somebody mends something and asks for a retry."""
 
 
+@dataclass(eq=False)
+class CrowdedOutError(VolumeFailedError):
+    """The device memory that was promised to this worker was in use by others: not its fault, no failure."""
+
+
 def one_line(error: AllotmentError) -> str:
     """An error of ours on one line."""
     return " ".join(str(error).split())

@@ -74,7 +74,12 @@ def _guard(
     pid = os.fork()
     if pid == 0:
         begin_process(assignment, pack, board, workdir=workdir, deadline=deadline, guardian=guardian)
-    end = Watch(pid, board, assignment.limits.grace_seconds, deadline, supervisor).wait()
+    watch = Watch(pid, board, assignment.limits.grace_seconds, deadline, supervisor)
+    if assignment.worker.device_share is not None:
+        from allotment.running.share_guard import share_guard
+
+        watch.guard = share_guard(os.environ, guardian, assignment.worker.device_share)
+    end = watch.wait()
     nothing_left = end_below(guardian, pauses=for_a_moment())
     code = end.code if end.death is Death.ABANDONED else _close(assignment, board, end)
     if not nothing_left:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Protocol
 
 from allotment.running.board import Board
 from allotment.running.endings import EXIT_FAILED, EXIT_TERMINATED
@@ -20,6 +21,7 @@ from allotment.running.limits import DEADLINE_SLACK, hard_grace
 from allotment.running.processes import heard_within
 
 LOOK_SECONDS = 0.5
+GUARDED_SECONDS = 0.2
 TRACE_SECONDS = 0.1
 UNKILLABLE_SECONDS = 3.0
 SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, signal.SIGHUP})
@@ -35,6 +37,8 @@ class Death(StrEnum):
     OUT_OF_MEMORY = "out-of-memory"
     KILLED = "killed"
     ABANDONED = "abandoned"
+    OVER_SHARE = "share-exceeded"
+    CROWDED_OUT = "crowded-out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +63,21 @@ def oom_kills() -> int:
     return 0
 
 
+class Guard(Protocol):
+    """Looks at what the working process, and what is below it, use of a card that others share."""
+
+    def exceeded(self) -> str | None:
+        """In words, that it has used more than its share."""
+
+    def crowded(self) -> str | None:
+        """In words, that others left it less than its share."""
+
+
 @dataclass(slots=True)
 class Watch:
     """A working process, its board, the limits (monotonic times), and who wants it to work.
+
+    ``guard`` is there when its card is shared: who uses more than its share is ended.
 
     SIGHUP only means that it is time to look whether ``supervisor`` is still the parent of this process.
     """
@@ -72,6 +88,8 @@ class Watch:
     deadline: float | None
     supervisor: int
     monotonic: Callable[[], float] = time.monotonic
+    guard: Guard | None = None
+    _how: str = ""
     _told_to_end: float | None = None
     _by_term: bool = False
     _death: Death | None = None
@@ -106,7 +124,7 @@ class Watch:
 
     def _hear(self, now: float) -> None:
         """Wait for a signal, or for the time of the next look."""
-        wait = LOOK_SECONDS
+        wait = LOOK_SECONDS if self.guard is None else GUARDED_SECONDS
         if self._told_to_end is not None and self._death is None:
             wait = min(wait, max(0.0, self._told_to_end + hard_grace(self.grace_seconds) - now))
         heard = heard_within(SIGNALS, wait)
@@ -128,6 +146,8 @@ class Watch:
             self._death = Death.STUCK
         elif self.deadline is not None and now >= self.deadline + DEADLINE_SLACK:
             self._death = Death.OVERDUE
+        elif self.guard is not None and (excess := self.guard.exceeded()) is not None:
+            self._death, self._how = Death.OVER_SHARE, excess
         if self._death is not None:
             self._killed = now
             os.kill(self.pid, signal.SIGUSR1)
@@ -142,7 +162,9 @@ class Watch:
         if self._told_to_end is not None:
             return WorkerEnd(EXIT_TERMINATED if self._by_term else EXIT_FAILED, Death.GRACE_OVER)
         if self._death is not None:
-            return WorkerEnd(EXIT_FAILED, self._death)
+            return WorkerEnd(EXIT_FAILED, self._death, self._how)
+        if self.guard is not None and (others := self.guard.crowded()) is not None:
+            return WorkerEnd(EXIT_FAILED, Death.CROWDED_OUT, others)
         if code == -signal.SIGKILL:
             memory = oom_kills() > self._oom_kills
             return WorkerEnd(EXIT_FAILED, Death.OUT_OF_MEMORY if memory else Death.KILLED)

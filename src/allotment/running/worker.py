@@ -145,7 +145,7 @@ def _work(
     else:
         sink = BucketSink(bucket, assignment.team, assignment.campaign, f"worker-{holder.id}", time.time)
     sink = MaskingSink(sink)
-    with device_memory(os.environ, os.getpid()) as memory:
+    with device_memory(os.environ, os.getpid(), share=worker.device_share) as memory:
         around = Surroundings(
             assignment=assignment,
             bucket=bucket,
