@@ -238,7 +238,7 @@ SITUATIONS: Mapping[str, Situation] = {
         need(),
         State.NEVER,
         CauseKind.NO_DEVICE,
-        ("there are no devices at all",),
+        ("there are no cards at all",),
         None,
     ),
     "capacity that no device has": Situation(

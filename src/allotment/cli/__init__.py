@@ -38,6 +38,7 @@ COMMANDS = {
     "retry": "Let failed volumes be tried again by the next run.",
     "devices": "Say which devices there are, and which are free.",
     "claim": "Print a pipeline's claim, and say which devices would do.",
+    "why": "Say why a need fits here or not, and what would make it fit.",
     "explain": "Say what a rule means, why it matters and what to do.",
     "doctor": "Say what on this machine or in the bucket is not ready, and how to mend it.",
 }

@@ -89,7 +89,7 @@ def why(
         cause = _too_few(room, claim, together, waits=waits)
     if cause is not None and cause.kind is CauseKind.POOL and "updated" in cause.words:
         state = State.WAITS
-    trying = Trying(room, is_need=is_need, others=tuple(others), together=together)
+    trying = Trying(room, is_need=is_need, waits=waits, others=tuple(others), together=together)
     return Why(
         asks=describe(claim),
         state=state,

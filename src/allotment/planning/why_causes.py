@@ -81,7 +81,7 @@ def _of_one(room: Room, found: Sifted) -> Cause:
     if step is None:
         return Cause(CauseKind.TOGETHER, found.name, "")
     if not found.everything:
-        noun = found.steps[0].words
+        noun = "processors" if found.steps[0].words == "processors" else "cards"
         return Cause(CauseKind.NO_DEVICE, found.name, f"there are no {noun} at all")
     if step.stage in OF_CLAUSES:
         return _of_clause(room, found, step)

@@ -34,6 +34,7 @@ class ChangeKind(StrEnum):
     TAINT = "taint"
     CLASS = "class"
     SHARING = "sharing"
+    FALLBACK = "fallback"
     CONSTRAINT = "constraint"
 
 
@@ -60,6 +61,7 @@ class Other:
 
     words: str
     claim: ClaimSpec
+    kind: ChangeKind = ChangeKind.SHARING
 
 
 def other_values(text: str, devices: Sequence[Candidate]) -> Iterator[tuple[str, float]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from allotment.devices.claims import ClaimSpec
@@ -15,7 +16,7 @@ from allotment.needs.limits import faults_of
 from allotment.needs.ways import Scope, way_of
 from allotment.needs.ways.choosing import able
 from allotment.needs.ways.shares_here import ShareHere, shares_here
-from allotment.planning.why_guess import Other
+from allotment.planning.why_guess import ChangeKind, Other
 from allotment.platform.model import Platform
 from allotment.platform.need import Need
 from allotment.repository.model import HasNeed
@@ -53,10 +54,16 @@ def asked_of(file: HasNeed, platform: Platform, *, here: bool) -> Asked:
         return claim_for(asked, file.resources, platform.cards, by_class=by_class, able=able(platform))
 
     claim = claim_of(need)
+    others = [] if need is None else list(_others(need, platform, claim, claim_of))
+    if need is not None and not on_cluster and not any(each.cpu for each in (need, *need.fallback)):
+        with suppress(AllotmentError):
+            cores = replace(need, fallback=(*need.fallback, Need(cpu=1)))
+            words = "add `fallback: [{cpu: 1}]`, for steps that can do without a card"
+            others.append(Other(words, claim_of(cores), ChangeKind.FALLBACK))
     return Asked(
         claim,
         {each.name: each for each in classes_of(platform.cards)} if by_class else {},
-        tuple(_others(need, platform, claim, claim_of)) if need is not None else (),
+        tuple(others),
         given_up,
         {} if on_cluster else shares_here(need, claim, None),
     )

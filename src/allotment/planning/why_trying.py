@@ -45,10 +45,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Trying:
-    """The world to try in, and what may be tried: ``others`` are other ways to meet the same need."""
+    """The world to try in, and what may be tried: ``others`` are other ways to meet the same need.
+
+    A claim that ``waits`` would fit into an empty world as it is: only what helps now is a change for it.
+    """
 
     room: Room
     is_need: bool
+    waits: bool
     others: tuple[Other, ...] = ()
     together: int = 1
 
@@ -95,7 +99,7 @@ class Trying:
         taken = room.taken_without(guess.ended) if guess.ended else room.taken
         placed = room.place(guess.claim, taken, guess.together)
         now = placed is not None
-        if placed is None and room.holdings and not guess.ended:
+        if placed is None and room.holdings and not (self.waits or guess.ended):
             placed = room.place(guess.claim, room.untaken, guess.together)
         if placed is None:
             return None

@@ -1,0 +1,194 @@
+"""What `allot why` is asked about: a file of the repository that states a need, or claims of a cluster.
+
+A name is looked for among campaigns, fleets, gangs and pipelines, in this order; a path says which it is. A
+file of claims or templates needs no repository.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from allotment.buckets.event_log import read_events
+from allotment.cli.opened import Opened, open_repository
+from allotment.cli.shared import repository_identity
+from allotment.devices.card_shares import memory_of_cards, shareable, sized
+from allotment.devices.claims import ClaimSpec
+from allotment.devices.ledger import Ledger
+from allotment.devices.reading import read_files
+from allotment.devices.world import World
+from allotment.errors import FindingsError, UsageError, did_you_mean
+from allotment.events.model import CampaignView
+from allotment.events.programs import ProgramState, ProgramView, fold_program
+from allotment.needs.ways.shares_here import ShareHere
+from allotment.planning.why import Why, why
+from allotment.planning.why_needs import Asked, asked_of
+from allotment.planning.why_room import Holding, holdings_of
+from allotment.platform.find import find_platform
+from allotment.platform.model import Platform
+from allotment.repository import load_repository
+from allotment.repository.model import Gang, HasNeed
+from allotment.running.engine.control import living_engines, state_folder
+from allotment.running.engine.overview import overview
+
+PIPELINES = "pipelines"
+KINDS: Mapping[str, str] = {
+    "campaigns": "campaign",
+    "fleets": "fleet",
+    "gangs": "gang",
+    PIPELINES: "pipeline",
+}
+NO_SHARES: Mapping[str, ShareHere] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What there is to say of one name. ``told`` is None where it makes no claim, and ``given_up`` says why.
+
+    ``run`` is how it stands, as its engine tells and the bucket keeps.
+    """
+
+    name: str
+    kind: str
+    told: Why | None
+    given_up: tuple[str, ...] = ()
+    run: CampaignView | ProgramView | None = None
+
+
+def answers_for(
+    name: str, root: Path, platform: Path | None, team: str | None, world: World, *, here: bool
+) -> list[Answer]:
+    """The answers for a name or a file, held against a world (``here``: this machine)."""
+    path = Path(name)
+    if _is_file(name) and path.parent.name not in KINDS and path.is_file():
+        return _of_claims(path, world, here=here)
+    folder, stem = _located(root, name)
+    file = folder / f"{stem}.yaml"
+    found, _ = find_platform(folder.parent, option=platform, environ=os.environ)
+    if folder.name == PIPELINES:
+        if team is not None:
+            found.team_for(repository_identity(folder.parent), team)
+        loaded = load_repository(folder.parent, found, only=[file])
+        if stem not in loaded.repository.pipelines:
+            raise FindingsError(loaded.findings)
+        return [_of_file(loaded.repository.pipelines[stem], stem, "pipeline", found, world, here=here)]
+    opened, _ = open_repository(
+        folder.parent, platform=platform, team=team, campaigns=[str(file.resolve())], programs=True
+    )
+    return [_of_opened(opened, stem, KINDS[folder.name], world, here=here)]
+
+
+def _of_opened(opened: Opened, name: str, kind: str, world: World, *, here: bool) -> Answer:
+    repository, platform = opened.repository, opened.platform
+    file: HasNeed | None = repository.fleets.get(name) or repository.gangs.get(name)
+    local = here and platform.engine == "local"
+    if file is not None:
+        answer = _of_file(file, name, kind, platform, world, here=here)
+        return replace(answer, run=_program(opened, name, kind)) if local else answer
+    pipeline = repository.pipelines[repository.campaigns[name].pipeline]
+    if not local:
+        return _of_file(pipeline, name, kind, platform, world, here=here)
+    work = opened.work(name)
+    answer = _of_file(pipeline, name, kind, platform, world, here=here, shares=work.shares)
+    view = overview(opened.bucket(), work, time.time(), engine_lives=_lives(opened, name))
+    return replace(answer, run=view)
+
+
+def _program(opened: Opened, name: str, kind: str) -> ProgramView:
+    """How a fleet or a gang stands; one whose engine has ended is not running, whatever its events say."""
+    view = fold_program(read_events(opened.bucket(), opened.team.name, name), name, kind)
+    if view.state is ProgramState.RUNNING and not _lives(opened, name):
+        return replace(view, state=ProgramState.STOPPED, up={}, message=None)
+    return view
+
+
+def _lives(opened: Opened, name: str) -> bool:
+    """Whether an engine on this machine runs it."""
+    place = opened.bucket_identity, opened.team.name
+    return any(
+        name in engine.campaigns and (engine.bucket, engine.team) == place
+        for engine in living_engines(state_folder(os.environ))
+    )
+
+
+def _of_file(
+    file: HasNeed,
+    name: str,
+    kind: str,
+    platform: Platform,
+    world: World,
+    *,
+    here: bool,
+    shares: Mapping[str, ShareHere] = NO_SHARES,
+) -> Answer:
+    asked = asked_of(file, platform, here=here)
+    if asked.claim is None:
+        return Answer(name, kind, None, asked.given_up)
+    world = replace(world, classes={**asked.classes, **world.classes})
+    claim, world, in_parts = _shared(asked, asked.claim, shares or asked.shares, world)
+    told = why(
+        claim,
+        world,
+        _holdings(world, here=here, in_parts=in_parts),
+        others=() if in_parts else asked.others,
+        together=file.min if isinstance(file, Gang) else 1,
+    )
+    return Answer(name, kind, told, asked.given_up)
+
+
+def _shared(
+    asked: Asked, claim: ClaimSpec, shares: Mapping[str, ShareHere], world: World
+) -> tuple[ClaimSpec, World, bool]:
+    """The claim and the world as this machine's engine sees them that gives out parts of cards."""
+    if not asked.shares or not shares:
+        return claim, world, False
+    parts = {name: each.share for name, each in shares.items()}
+    sized_claim, _ = sized(claim, parts, memory_of_cards(world))
+    return sized_claim, shareable(world), True
+
+
+def _holdings(world: World, *, here: bool, in_parts: bool) -> tuple[Holding, ...]:
+    if not here:
+        return holdings_of(world)
+    whole, shares = Ledger().state()
+    return holdings_of(world, whole, shares, in_parts=in_parts)
+
+
+def _of_claims(path: Path, world: World, *, here: bool) -> list[Answer]:
+    """A file of claims and templates of a cluster."""
+    reading = read_files([path])
+    read = reading.without_errors()
+    found = [("claim", each.name, each.spec) for each in read.claims]
+    found += [("claim template", each.name, each.spec) for each in read.templates]
+    if not found:
+        raise UsageError(
+            "the file holds no claim",
+            where=str(path),
+            remedy="name a file of ResourceClaims or ResourceClaimTemplates, or of a repository's need",
+        )
+    world = replace(world, classes={**read.classes, **world.classes})
+    holdings = _holdings(world, here=here, in_parts=False)
+    return [Answer(name, kind, why(spec, world, holdings, is_need=False)) for kind, name, spec in found]
+
+
+def _is_file(name: str) -> bool:
+    return name.endswith((".yaml", ".yml", ".json")) or "/" in name
+
+
+def _located(root: Path, name: str) -> tuple[Path, str]:
+    """The folder of the file and its name without the ending."""
+    if _is_file(name):
+        path = Path(name) if Path(name).exists() else root / name
+        if path.parent.name in KINDS and path.is_file():
+            return path.parent, path.stem
+        raise UsageError(f"there is no file {name}", remedy="name a file of a need, or of claims")
+    for kind in KINDS:
+        if (root / kind / f"{name}.yaml").is_file():
+            return root / kind, name
+    known = [path.stem for kind in KINDS for path in (root / kind).glob("*.yaml")]
+    words = "campaign, fleet, gang or pipeline"
+    hint = did_you_mean(name, known) or "go to a repository, or name one with -C"
+    raise UsageError(f"there is no {words} `{name}`", where=str(root.resolve()), remedy=hint)

@@ -1,0 +1,48 @@
+"""`allot why`: why a need fits here or not, and the smallest change with which it does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from allotment.cli.asked import answers_for
+from allotment.cli.forms.why import as_data, as_text
+from allotment.cli.shared import output_option, world_options
+from allotment.cli.world import chosen_world, which_world
+from allotment.errors import EXIT_FINE
+
+
+@click.command(short_help="Say why a need fits here or not, and what would make it fit.")
+@click.argument("name")
+@world_options
+@which_world
+@output_option("text", "json")
+def command(
+    name: str,
+    repository: Path,
+    platform: Path | None,
+    team: str | None,
+    devices: tuple[Path, ...],
+    describe: str | None,
+    form: str,
+) -> int:
+    """Say why the need of a campaign, fleet, gang or pipeline fits here or not.
+
+    NAME is a name or a file; a file of ResourceClaims or ResourceClaimTemplates will do too. First comes one
+    sentence: it fits, it waits for what is in use, or it will never fit here, and for what reason. Then the
+    clauses in their order, with the devices that each of them takes out, and what those have. Then changes,
+    the smallest first: each was tried with the allocator, and with it the claim fits.
+
+    The exit code is 0 whatever the answer is, as that of `allot claim`; `allot check` refuses what never
+    fits.
+    """
+    chosen = chosen_world(devices, describe)
+    answers = answers_for(name, repository, platform, team, chosen.without_errors(), here=chosen.is_here)
+    if form == "json":
+        click.echo(json.dumps(as_data(answers, chosen.name), indent=2, ensure_ascii=False))
+        return EXIT_FINE
+    for line in as_text(answers, chosen.name):
+        click.echo(line)
+    return EXIT_FINE
