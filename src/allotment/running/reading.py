@@ -170,6 +170,7 @@ class Reading:
             limit = self.around.assignment.limits.page_seconds
             self._fail(ref, TOO_SLOW, f"it took longer than {limit:g} s")
         except StepFailedError as failed:
+            self.around.device_memory.crowded()  # a look at who has the memory, while they have it
             log.warning("page %s (%s) failed", ref.name, ref.source, exc_info=failed.__cause__)
             self._fail(ref, STEP_FAILED, str(failed))
         return None
