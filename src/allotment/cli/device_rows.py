@@ -21,6 +21,7 @@ MOST_ALIKE = 10  # on one node; more are merged however few rows there are
 _ORDER = (
     State.FREE,
     State.HELD,
+    State.SHARED,
     State.ON_DEMAND,
     State.TAINTED,
     State.INCOMPLETE,
@@ -85,7 +86,7 @@ class Row:
             if not member.why or brief:
                 return str(member.state)
             noted = ", noted" if member.state in {State.FREE, State.ON_DEMAND} else ""
-            between = " " if member.state is State.HELD else ": "
+            between = " " if member.state in {State.HELD, State.SHARED} else ": "
             return f"{member.state}{noted}{between}{member.why}"
         counts = Counter(member.state for member in self.members)
         if len(counts) == 1:

@@ -27,7 +27,12 @@ class ResourceClaim:
     @property
     def devices(self) -> tuple[DeviceId, ...]:
         """The devices that it holds; administrative access holds none."""
-        return tuple(self._results())
+        return tuple(device for device, _ in self._results())
+
+    @property
+    def whole_devices(self) -> tuple[DeviceId, ...]:
+        """The devices that it holds whole: of others it has a share."""
+        return tuple(device for device, is_share in self._results() if not is_share)
 
     @property
     def users(self) -> tuple[str, ...]:
@@ -36,7 +41,8 @@ class ResourceClaim:
         names = (each.get("name") for each in reserved or () if isinstance(each, dict))
         return tuple(name for name in names if isinstance(name, str))
 
-    def _results(self) -> Iterator[DeviceId]:
+    def _results(self) -> Iterator[tuple[DeviceId, bool]]:
+        """Each device, and whether it is a share of one."""
         found: Any = self.status
         for key in ("allocation", "devices", "results"):
             found = found.get(key) if isinstance(found, Mapping) else None
@@ -45,7 +51,7 @@ class ResourceClaim:
                 continue
             names = [str(result.get(key) or "") for key in ("driver", "pool", "device")]
             if all(names):
-                yield DeviceId(*names)
+                yield DeviceId(*names), bool(result.get("shareID"))
 
     def to_dict(self) -> dict[str, Any]:
         """The claim as an API object."""

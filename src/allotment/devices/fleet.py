@@ -112,6 +112,10 @@ class Fleet:
         for device in ids:
             self._taken.add_device(device)
 
+    def hold(self, allocation: Allocation) -> None:
+        """Let everything be taken that an allocation holds, shares of devices too."""
+        self._taken.take(allocation)
+
     def take_share(self, device: DeviceId, amounts: Mapping[str, int]) -> None:
         """Let a share of a device be taken that nobody placed a claim on: so many whole units of each."""
         self._taken.add_share(device)

@@ -28,6 +28,7 @@ _WHOLE: Final = ("gpu", "amdgpu")
 _PARTS: Final[Mapping[object, str]] = {"mig": "MIG", "amdgpu-partition": "partition"}
 _OTHER_KINDS: Final = {"vfio": "passthrough"}
 _VIRTUAL_BRANDS: Final = ("NvidiaVCS", "NvidiaVApps", "NvidiaVPC", "NvidiaVWS")
+_NOBODY: Final[Mapping[DeviceId, str]] = {}
 EVERYWHERE: Final = "all nodes"
 
 
@@ -35,6 +36,7 @@ class State(StrEnum):
     """Whether a device can be had now; the first that holds."""
 
     HELD = "held"
+    SHARED = "shared"  # parts of its memory are held, the rest can be had in parts
     TAINTED = "tainted"
     INCOMPLETE = "pool incomplete"
     INVALID = "pool invalid"
@@ -62,12 +64,17 @@ class Listed:
         return (self.id.driver, self.card, self.kind, -1 if self.memory is None else self.memory)
 
 
-def inventory(world: World, holders: Mapping[DeviceId, str]) -> tuple[Listed, ...]:
-    """Every device that is there, in the order of the slices; ``holders`` says in words who holds which."""
+def inventory(
+    world: World, holders: Mapping[DeviceId, str], sharers: Mapping[DeviceId, str] = _NOBODY
+) -> tuple[Listed, ...]:
+    """Every device that is there, in the order of the slices.
+
+    ``holders`` says in words who holds which, ``sharers`` who holds parts of which.
+    """
     slices = tainted(world.slices, world.taint_rules)
     pools = _Pools(slices)
     return tuple(
-        _listed(world, published, device, pools, holders)
+        _listed(world, published, device, pools, (holders, sharers))
         for published in slices
         if pools.is_current(published)
         for device in published.devices
@@ -75,10 +82,17 @@ def inventory(world: World, holders: Mapping[DeviceId, str]) -> tuple[Listed, ..
 
 
 def _listed(
-    world: World, published: ResourceSlice, device: Device, pools: _Pools, holders: Mapping[DeviceId, str]
+    world: World,
+    published: ResourceSlice,
+    device: Device,
+    pools: _Pools,
+    who: tuple[Mapping[DeviceId, str], Mapping[DeviceId, str]],
 ) -> Listed:
     device_id = published.device_id(device)
+    holders, sharers = who
     state, why = _state(device, pools.state(published), holders.get(device_id))
+    if state is State.FREE and device_id in sharers:
+        state, why = State.SHARED, sharers[device_id]
     return Listed(
         id=device_id,
         where=_where(published, device),

@@ -45,8 +45,8 @@ class World:
                 yield published.device_id(device), device
 
     def held(self) -> dict[DeviceId, ResourceClaim]:
-        """The devices that claims of this world hold."""
-        return {device: claim for claim in self.claims for device in claim.devices}
+        """The devices that claims of this world hold whole."""
+        return {device: claim for claim in self.claims for device in claim.whole_devices}
 
     def node_named(self, name: str) -> Node:
         """The node of this name, with the labels that are known."""

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from allotment.devices.allocation.rules import attribute_of, concerns, value_of
-from allotment.devices.claims import ClaimSpec, Constraint, ExactRequest, Request, SubRequest
+from allotment.devices.claims import Allocation, ClaimSpec, Constraint, ExactRequest, Request, SubRequest
 from allotment.devices.classes import CPU_CLASS
 from allotment.devices.fleet import Fleet, Placed
 from allotment.devices.inventory import inventory
 from allotment.devices.known_classes import CPU_DRIVER
+from allotment.devices.read_allocations import allocation_of
 from allotment.devices.selectors import Matcher, SelectorError, evaluate
 from allotment.devices.slices import DeviceId
 from allotment.devices.taint_rules import tainted
@@ -100,15 +101,16 @@ def explain(
 ) -> Explanation:
     """What of the world the claim can have while ``taken`` is in use, and why not the rest."""
     held = frozenset(taken) | world.held().keys()
+    given = [each for each in (allocation_of(claim.status) for claim in world.claims) if each is not None]
     look = _Look(claim, world, held, matches)
-    pods = _pods(claim, world, held, matches)
+    pods = _pods(claim, world, held, given, matches)
     return Explanation(
         claim=describe(claim),
         alternatives=tuple(
             look.alternative(request, sub) for request in claim.requests for sub in request.alternatives
         ),
         pods=pods,
-        pods_ever=_pods(claim, world, _NOBODY, matches) if held else pods,
+        pods_ever=_pods(claim, world, _NOBODY, (), matches) if held or given else pods,
         notes=tuple(oddities(world, look.candidates)),
     )
 
@@ -224,9 +226,13 @@ def _alike(devices: Sequence[Candidate], held: Set[DeviceId]) -> Iterator[Alike]
         yield Alike(first.card, first.kind, first.memory, len(group), free, where)
 
 
-def _pods(claim: ClaimSpec, world: World, held: Set[DeviceId], matches: Matcher) -> int:
+def _pods(
+    claim: ClaimSpec, world: World, held: Set[DeviceId], given: Iterable[Allocation], matches: Matcher
+) -> int:
     """How many such claims fit at once; at most as many as are worth counting."""
     fleet = Fleet(world, taken=held, matches=matches)
+    for allocation in given:
+        fleet.hold(allocation)
     count = 0
     while count < MOST_PODS and isinstance(fleet.place(claim), Placed):
         count += 1

@@ -22,8 +22,10 @@ from allotment.devices.ledger import Ledger
 from allotment.devices.slices import DeviceId
 from allotment.devices.world import World
 from allotment.errors import EXIT_FINE, EXIT_REFUSED, Finding, Severity, UsageError
+from allotment.quantities import format_gi
 
 FORMAT_VERSION = 1
+Held = tuple[Mapping[DeviceId, Holder], Mapping[DeviceId, tuple[Holder, ...]]]
 MOST_LINES = 12
 ROOMY = 110  # columns of a terminal, from which on nothing is shortened
 MAKER = "NVIDIA "
@@ -32,6 +34,7 @@ MOST_FINDINGS = 20
 COLOURS: Final = {
     State.FREE: "green",
     State.HELD: "yellow",
+    State.SHARED: "cyan",
     State.ON_DEMAND: "cyan",
     State.TAINTED: "red",
     State.INCOMPLETE: "red",
@@ -82,7 +85,7 @@ def command(
     chosen = chosen_world(devices, describe)
     if mig_plan is not None:
         return _plan_mig(chosen, mig_plan, form)
-    held = Ledger().holders() if chosen.is_here else {}
+    held = Ledger().state() if chosen.is_here else ({}, {})
     if form == "text":
         for line in _text(chosen, held, every=every):
             click.echo(line)
@@ -114,10 +117,10 @@ def _plan_mig(chosen: ChosenWorld, needs: str, form: str) -> int:
     return EXIT_FINE if all(plan.served(plan.layout.seats)) else EXIT_REFUSED
 
 
-def _text(chosen: ChosenWorld, held: Mapping[DeviceId, Holder], *, every: bool) -> Iterator[str]:
+def _text(chosen: ChosenWorld, held: Held, *, every: bool) -> Iterator[str]:
     """A sentence, the table, what is out of the ordinary, and what was found in the files."""
     world, width = chosen.world, terminal_width()
-    listed = inventory(world, _holder_words(world, held))
+    listed = inventory(world, _holder_words(world, held[0]), _sharer_words(held[1]))
     yield click.style(safe(_headline(chosen.name, listed, failed=chosen.has_errors)), bold=True)
     if listed:
         rows = rows_of(listed, every=every)
@@ -248,6 +251,16 @@ def _holder_words(world: World, held: Mapping[DeviceId, Holder]) -> dict[DeviceI
     return words
 
 
+def _sharer_words(shares: Mapping[DeviceId, tuple[Holder, ...]]) -> dict[DeviceId, str]:
+    """Who holds parts of which device, by the ledger of this machine, and how much is given out."""
+    return {
+        device: f"by {counted(len(holders), 'worker')} with "
+        f"{format_gi(sum(holder.device_bytes or 0 for holder in holders))} in all: "
+        + "; ".join(_ledger_words(holder).removeprefix("by ") for holder in holders)
+        for device, holders in shares.items()
+    }
+
+
 def _ledger_words(holder: Holder) -> str:
     import time
 
@@ -280,9 +293,9 @@ def _objects(world: World) -> list[dict[str, Any]]:
     )
 
 
-def _data(chosen: ChosenWorld, held: Mapping[DeviceId, Holder]) -> dict[str, Any]:
+def _data(chosen: ChosenWorld, held: Held) -> dict[str, Any]:
     """The objects as a list that kubectl and --devices read, with what is known beside them."""
-    listed = inventory(chosen.world, _holder_words(chosen.world, held))
+    listed = inventory(chosen.world, _holder_words(chosen.world, held[0]), _sharer_words(held[1]))
     return {
         "format_version": FORMAT_VERSION,
         "apiVersion": "v1",
