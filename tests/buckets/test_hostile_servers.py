@@ -205,3 +205,21 @@ def test_a_list_that_goes_on_with_what_it_gave_is_refused(mark: str) -> None:
 def test_a_missing_object_is_no_lie() -> None:
     with TinyS3().serving() as endpoint, pytest.raises(KeyMissing):
         opened(endpoint).read("a")
+
+
+def test_a_list_of_keys_that_were_not_asked_for_is_refused(caplog: pytest.LogCaptureFixture) -> None:
+    with served(lambda request: request.answer(200, listed("../../etc/x"))) as bucket:
+        with pytest.raises(BucketRefused, match="its list gives keys that were not asked for"):
+            list(bucket.list("e/"))
+    assert not caplog.records
+
+
+def test_a_write_that_a_page_of_the_web_answers_is_refused_for_good() -> None:
+    class Requests(Handler):
+        def do_PUT(self) -> None:
+            self.body()
+            self.answer(200, b"<html>thank you</html>")
+
+    with Server(Requests).serving() as endpoint:
+        with pytest.raises(BucketRefused, match="the endpoint is no object store"):
+            opened(endpoint).create("a", b"x")

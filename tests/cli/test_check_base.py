@@ -142,3 +142,19 @@ def test_a_clone_of_one_commit_that_is_compared_with_itself_is_noted(
     said = capsys.readouterr().out
     assert "note before-not-checked" in said
     assert "is this very commit; fetch the whole history" in said
+
+
+@pytest.mark.parametrize(
+    ("path", "now"), [(BOOKS, CAMPAIGN.replace("- {id: b, folder: scans/b}\n", "")), (READ, PIPELINE)]
+)
+def test_a_file_that_could_not_be_read_before_is_told(
+    root: Path, capsys: pytest.CaptureFixture[str], path: str, now: str
+) -> None:
+    (root / path).write_text("pipeline: [broken\n")
+    git("commit", "-qam", "broken")
+    git("branch", "-f", "main")
+    (root / path).write_text(now)
+    assert invoke(["check"]) == 0
+    said = capsys.readouterr()
+    assert f"{path}:1:1 warning before-not-checked: what changed in it was not checked" in said.out
+    assert invoke(["check", "--strict"]) == 1

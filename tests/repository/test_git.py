@@ -258,3 +258,23 @@ def test_where_a_clone_comes_from(repo: Repo, tmp_path: Path) -> None:
     assert Git(repo.root, repo.environ, program="no-such-program").remote() is None
     repo.git("remote", "add", "origin", "git@example.org:team/campaigns.git")
     assert git.remote() == "git@example.org:team/campaigns.git"
+
+
+def test_a_broken_configuration_is_told_as_what_it_is(repo: Repo) -> None:
+    repo.commit({"campaigns/a.yaml": "x"})
+    with (repo.root / ".git" / "config").open("a") as file:
+        file.write("[broken\n")
+    with pytest.raises(NotComparedError, match=r"git failed: fatal: bad config line \d+") as caught:
+        Git(repo.root, repo.environ).earlier(FOLDERS)
+    assert not caught.value.expected
+
+
+def test_a_damaged_commit_is_not_taken_for_none(repo: Repo) -> None:
+    commit = repo.commit({"campaigns/a.yaml": "x"})
+    path = repo.root / ".git" / "objects" / commit[:2] / commit[2:]
+    path.chmod(0o600)
+    path.write_bytes(b"garbage")
+    with pytest.raises(NotComparedError, match="git cannot read its newest commit: ") as caught:
+        Git(repo.root, repo.environ).earlier(FOLDERS)
+    assert not caught.value.expected
+    assert "git fsck" in caught.value.hint

@@ -27,6 +27,7 @@ T = TypeVar("T")
 
 PIECE = 250
 NO_END = "its list has no end: it gives the same keys again"
+NOT_ASKED = "its list gives keys that were not asked for"
 USE_ANOTHER = "use a server whose lists follow S3's ListObjectsV2"
 
 _PATH = re.compile(r'path: ("(?:[^"\\]|\\.)*")')
@@ -63,8 +64,8 @@ class Listing:
             try:
                 entries, ended = self._again(lambda: self._some(prefix, last), prefix)  # noqa: B023 - at once
             except ForeignKeyError as error:
-                self._note(error.key)
                 after = self._past(prefix, error.key)
+                self._note(error.key)
                 if after is None:
                     yield from self._by_folders(prefix, last, error.key)
                     return
@@ -129,7 +130,7 @@ class Listing:
         """Where a list goes on past a foreign key directly below the prefix, or None for one further down."""
         below = f"{self.base}/{prefix}" if self.base else prefix
         if not key.startswith(below):
-            raise self._refused(key)
+            raise BucketRefused(f"{NOT_ASKED}: {key[:200]!r}", self._at(prefix), USE_ANOTHER)
         first, slash, _ = key[len(below) :].partition("/")
         if not slash or first not in {"", ".", ".."}:
             return None

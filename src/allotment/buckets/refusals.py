@@ -107,6 +107,7 @@ BY_SIGN: tuple[tuple[str, Meaning], ...] = (
         Meaning("the credentials cannot be read any more", CREDENTIALS, passes=True),
     ),
     ("BareRedirect", REGION),
+    ("Header missing from response", NO_STORE),
     ("BadScheme", Meaning("the endpoint is reached without TLS", f"write `allow_http: true` {OPTIONS}")),
     ("InvalidCertificate", TLS),
     (

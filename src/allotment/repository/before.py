@@ -53,10 +53,11 @@ class RecipeBefore:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """Campaigns as they were, and the recipes of pipelines, by name."""
+    """Campaigns as they were, and the recipes of pipelines, by name; files that could not be read."""
 
     campaigns: Mapping[str, CampaignBefore] = field(default_factory=dict)
     recipes: Mapping[str, RecipeBefore] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
 
     def users(self, pipeline: str) -> list[str]:
         """The campaigns that used a pipeline."""

@@ -50,7 +50,9 @@ def compared(
         findings.append(_not_compared(now.root, error))
     else:
         name = earlier.name
-        findings += _against(before_of(earlier, now, platform), now, whole=whole)
+        before = before_of(earlier, now, platform)
+        findings += _against(before, now, whole=whole)
+        findings += (_not_read(now.root, path, name) for path in before.unread)
         if earlier.doubt:
             findings.append(_not_compared(now.root, NotComparedError(earlier.doubt)))
     told = {(finding.position, finding.rule) for finding in findings}
@@ -67,6 +69,12 @@ def _against(before: Before, now: Repository, *, whole: bool) -> Iterator[Findin
         yield from removal_findings(
             before, now, there, lambda name: str(now.root / CAMPAIGNS / f"{name}{SUFFIX}")
         )
+
+
+def _not_read(root: Path, path: str, origin: str) -> Finding:
+    message = f"what changed in it was not checked: as it was in {origin}, it could not be read"
+    hint = "look at the change yourself: `git diff` shows it"
+    return Finding(Position(str(root / path)), "before-not-checked", message, hint, Severity.WARNING)
 
 
 def _not_compared(root: Path, error: NotComparedError) -> Finding:

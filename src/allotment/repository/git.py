@@ -101,7 +101,7 @@ class Git:
         shallow, prefix = self._where()
         head = self._commit("HEAD")
         if head is None:
-            raise NotComparedError("there is no commit yet")
+            raise self._no_head()
         name, commit = self._named(base) if base is not None else self._main()
         code, common, _ = self._ask("merge-base", head, commit)
         if code != 0:
@@ -116,6 +116,17 @@ class Git:
             doubt = f"nothing of this folder is in {found.name} of the git repository {self._top()}"
             return replace(found, doubt=doubt)
         return found
+
+    def _no_head(self) -> NotComparedError:
+        """Why the newest commit cannot be had: there is none yet, or git cannot read it."""
+        code, _, _ = self._ask("rev-parse", "--verify", "--quiet", "HEAD")
+        if code != 0:
+            return NotComparedError("there is no commit yet")
+        code, _, said = self._ask("cat-file", "-t", "HEAD")
+        hint = "its objects are damaged: `git fsck` says which, and another clone has them"
+        return NotComparedError(
+            f"git cannot read its newest commit: {_first_line(said, code)}", hint, expected=False
+        )
 
     def _top(self) -> str:
         """The folder of the git repository, which is one around this one."""
@@ -137,7 +148,9 @@ class Git:
             if "dubious ownership" in said:
                 hint = f"if it is, say `git config --global --add safe.directory {self.root.resolve()}`"
                 raise NotComparedError("git does not take this folder for yours", hint)
-            raise NotComparedError("this folder is in no git repository")
+            if "not a git repository" in said:
+                raise NotComparedError("this folder is in no git repository")
+            raise NotComparedError(f"git failed: {_first_line(said, code)}", expected=False)
         shallow, _, prefix = os.fsdecode(out).partition("\n")
         prefix = prefix.removesuffix("\n")
         if "\n" in prefix:
@@ -221,8 +234,8 @@ class Git:
             beside.seek(0)
             said = beside.read(4096).decode("utf-8", "replace")
         if must and process.returncode != 0:
-            first = said.strip().partition("\n")[0] or f"exit code {process.returncode}"
-            raise NotComparedError(f"git failed: {shown(first)}", expected=False)
+            first = _first_line(said, process.returncode)
+            raise NotComparedError(f"git failed: {first}", expected=False)
         return process.returncode, out, said
 
     def _bounded(self, process: Popen[bytes]) -> bytes:
@@ -250,6 +263,11 @@ class Git:
         if len(out) > self.most_bytes:
             raise NotComparedError(f"git had more than {self.most_bytes:,} bytes to say", expected=False)
         return out
+
+
+def _first_line(said: str, code: int) -> str:
+    """The beginning of what git said."""
+    return shown(said.strip().partition("\n")[0] or f"exit code {code}")
 
 
 def _end(process: Popen[bytes]) -> None:

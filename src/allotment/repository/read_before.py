@@ -1,7 +1,8 @@
 """Files as an earlier commit had them, into what of them was used.
 
 They are read under today's platform and more leniently than today's files: what of a file could be read then
-counts, whatever else is wrong with it by now. A file whose volumes or steps cannot be read was never used.
+counts, whatever else is wrong with it by now. A file whose volumes or steps cannot be read is named, for then
+nobody can say what changed in it.
 """
 
 from __future__ import annotations
@@ -37,16 +38,19 @@ def before_of(earlier: Earlier, now: Repository, platform: Platform) -> Before:
         for stem in _stems(earlier.unchanged, PIPELINES)
         if stem in now.pipelines
     }
+    unread: list[str] = []
     for path, data in earlier.changed.items():
         kind, _, file = path.partition("/")
         stem = file.removesuffix(SUFFIX)
         if kind == CAMPAIGNS and campaign_fault(stem) is None:
             campaign = _campaign_in(data, path, platform, now.root, earlier.name)
             campaigns.update({stem: campaign} if campaign is not None else {})
+            unread += [path] if campaign is None else []
         elif kind == PIPELINES and pipeline_fault(stem) is None:
             recipe = _recipe_in(data, path, earlier.name)
             recipes.update({stem: recipe} if recipe is not None else {})
-    return Before(campaigns, recipes)
+            unread += [path] if recipe is None else []
+    return Before(campaigns, recipes, tuple(unread))
 
 
 def campaign_before(campaign: Campaign, origin: str) -> CampaignBefore:
