@@ -38,11 +38,15 @@ def guesses(
     sifted: Sequence[Sifted],
     *,
     is_need: bool,
+    waits: bool,
     others: Iterable[Other] = (),
     together: int = 1,
 ) -> list[Guess]:
-    """Every change of one thing that is worth trying, the smallest first."""
-    found = [*_waiting(room, claim, sifted)]
+    """Every change of one thing that is worth trying, the smallest first.
+
+    For a claim that ``waits`` the end of those who hold devices is one; no other gets any further by it.
+    """
+    found = list(_waiting(room, claim, sifted)) if waits else []
     several = len(sifted) > 1
     for each in sifted:
         guessing = _Guessing(room, claim, each, is_need=is_need, several=several)
@@ -238,7 +242,9 @@ class _Guessing:
             return
         asked = self.exact.count
         key = "cpu" if self.exact.device_class == CPU_CLASS else "count"
-        for count in range(asked - 1, 0, -1):
+        on_nodes = self.room.by_node(self.near) if asked > 1 else {}
+        most = max(map(len, on_nodes.values()), default=0)
+        for count in range(min(asked - 1, most), 0, -1):
             exact = replace(self.exact, count=count)
             size = 0.3 + 0.3 * (asked - count) / asked
             yield self._guess(ChangeKind.COUNT, f"write `{key}: {count}` (asked: {asked})", exact, size)

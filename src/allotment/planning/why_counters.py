@@ -28,7 +28,7 @@ class CounterLook:
     def __call__(self, candidate: Candidate) -> str | None:
         """Why the device cannot be given, if counters are why."""
         device = candidate.listed.id
-        site = self._room.reached.get(device)
+        site = self._room.reached(device)
         shared = candidate.device.allow_multiple_allocations and device in self._taken.capacity
         if not candidate.device.consumes_counters or site is None or shared:
             return None

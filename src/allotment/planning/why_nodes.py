@@ -63,8 +63,7 @@ def _stopped(
     """The step that leaves too few: one node, or what its devices have in common."""
     if found.needed < 2:
         return None
-    by_node = {node: room.on_node(node, devices) for node in room.nodes}
-    by_node = {node: here for node, here in by_node.items() if here}
+    by_node = room.by_node(devices)
     enough = {node: here for node, here in by_node.items() if len(here) >= found.needed}
     if not enough:
         words = f"are {found.needed} or more on one node"
@@ -147,11 +146,13 @@ def _is_of_one(constraint: Constraint, claim: ClaimSpec) -> bool:
 
 def together_words(room: Room, claim: ClaimSpec, sifted: Sequence[Sifted], *, now: bool) -> str:
     """Why requests that would each be met are not met at once."""
-    whole = {found.name: (found.free if now else found.would) for found in sifted if not found.fault}
+    whole = {
+        found.name: room.by_node(found.free if now else found.would) for found in sifted if not found.fault
+    }
     enough = {found.name: found.needed for found in sifted}
     where = {
-        name: [node for node in room.nodes if len(room.on_node(node, devices)) >= enough[name]]
-        for name, devices in whole.items()
+        name: [node for node, here in by_node.items() if len(here) >= enough[name]]
+        for name, by_node in whole.items()
     }
     where = {name: nodes for name, nodes in where.items() if nodes}
     if len(where) > 1 and not set.intersection(*map(set, where.values())):
@@ -162,7 +163,7 @@ def together_words(room: Room, claim: ClaimSpec, sifted: Sequence[Sifted], *, no
         if node is None or _is_of_one(constraint, claim):
             continue
         values = {
-            found.name: values_beside(constraint, room.on_node(node, whole[found.name]))
+            found.name: values_beside(constraint, whole[found.name].get(node, []))
             for found in sifted
             if found.name in where and _concerns(constraint, found)
         }

@@ -7,6 +7,7 @@ this machine, from the ledger.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -166,24 +167,27 @@ class Room:
         return {node: self._index.site(self.world.node_named(node)) for node in self.nodes}
 
     @cached_property
-    def reached(self) -> Mapping[DeviceId, Site]:
-        """Every device that can be given, and the first node's site that can reach it."""
-        found: dict[DeviceId, Site] = {}
-        for site in self.sites.values():
+    def _reaching(self) -> Mapping[DeviceId, tuple[str, ...]]:
+        """The nodes that can reach each device that can be given."""
+        found: dict[DeviceId, list[str]] = defaultdict(list)
+        for node, site in self.sites.items():
             for number, device in enumerate(site.ids):
                 if number not in site.out_of_reach:
-                    found.setdefault(device, site)
-        return found
+                    found[device].append(node)
+        return {device: tuple(nodes) for device, nodes in found.items()}
 
-    def on_node(self, node: str, devices: Iterable[Candidate]) -> list[Candidate]:
-        """Those of the devices that the node can reach."""
-        site = self.sites[node]
-        numbers, out = site.numbers, site.out_of_reach
-        return [
-            each
-            for each in devices
-            if (number := numbers.get(each.listed.id)) is not None and number not in out
-        ]
+    def reached(self, device: DeviceId) -> Site | None:
+        """The site of the first node that can reach the device."""
+        nodes = self._reaching.get(device)
+        return self.sites[nodes[0]] if nodes else None
+
+    def by_node(self, devices: Iterable[Candidate]) -> dict[str, list[Candidate]]:
+        """The devices by the nodes that can reach them, in the order of the nodes."""
+        found: dict[str, list[Candidate]] = {}
+        for each in devices:
+            for node in self._reaching.get(each.listed.id, ()):
+                found.setdefault(node, []).append(each)
+        return {node: found[node] for node in self.nodes if node in found}
 
     def holders(self, device: DeviceId) -> tuple[str, ...]:
         """Who has the device, or a share of it."""

@@ -161,7 +161,7 @@ class _Sieve:
         return ", ".join(parts)
 
     def _out_of_reach(self, candidate: Candidate) -> str | None:
-        if candidate.listed.id in self.room.reached:
+        if self.room.reached(candidate.listed.id) is not None:
             return None
         return f"it is for {candidate.listed.where}"
 

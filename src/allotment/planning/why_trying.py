@@ -6,6 +6,7 @@ as it takes, less those that were in vain.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -20,6 +21,7 @@ from allotment.planning.why_steps import Sifted
 
 MOST_CHANGES: Final = 5
 MOST_TRIALS: Final = 150
+MOST_WAITS: Final = 40
 _MOST_ENDED: Final = 16
 _MOST_FIRST: Final = 12
 _MOST_SECOND: Final = 20
@@ -71,13 +73,26 @@ class Trying:
     def _guesses(
         self, claim: ClaimSpec, sifted: Sequence[Sifted], others: Sequence[Other] = ()
     ) -> list[Guess]:
-        return guesses(self.room, claim, sifted, is_need=self.is_need, others=others, together=self.together)
+        return guesses(
+            self.room,
+            claim,
+            sifted,
+            is_need=self.is_need,
+            waits=self.waits,
+            others=others,
+            together=self.together,
+        )
 
     def _of_one_thing(self, claim: ClaimSpec, found: Sequence[Guess]) -> Iterator[Change]:
         later: list[tuple[Change, Guess]] = []
         settled: set[tuple[object, ...]] = set()
-        for guess in found[:MOST_TRIALS]:
-            change = None if guess.family in settled else self._try(guess)
+        trials: Counter[bool] = Counter()
+        for guess in found:
+            is_wait = guess.kind is ChangeKind.WAIT
+            if guess.family in settled or trials[is_wait] == (MOST_WAITS if is_wait else MOST_TRIALS):
+                continue
+            trials[is_wait] += 1
+            change = self._try(guess)
             if change is None:
                 continue
             if change.now:
