@@ -44,11 +44,11 @@ class Filled:
     def tell(self, kind: str, volume: str | None, at: float, **data: Any) -> None:
         self.sink.emit(Event(kind, self.now - 90_000 + at, self.keys.team, "c", volume, None, data))
 
-    def complete(self, volume: str, at: float, *, told: bool = True) -> None:
+    def complete(self, volume: str, at: float, *, told: bool = True, failed: int = 1) -> None:
         keys = self.keys.volume(volume)
         self.bucket.create(keys.record("0001"), b"{}")
         self.bucket.create(keys.manifest, b'{"counts": {"pages": 12, "done": 11, "failed": 1}}')
-        mark_complete(self.patient, keys, pages=12, failed=1)
+        mark_complete(self.patient, keys, pages=12, failed=failed)
         if told:
             self.tell("volume.started", volume, at, pages_total=12, pages_done=0)
             for page in range(1, 12):
@@ -126,4 +126,33 @@ def test_a_further_run_of_what_is_complete(repository: Repository) -> None:
     store, printed, code = served(repository, filled.bucket, "run", "c", "--plain")
     assert f"nothing left to do, {VOLUMES:,} volumes complete" in printed
     assert code == 0
+    assert store.count < MOST_REQUESTS, store.requests
+
+
+@pytest.mark.parametrize("words", [(), ("-o", "json")])
+def test_results(repository: Repository, words: tuple[str, ...]) -> None:
+    filled = Filled(repository)
+    for number in range(VOLUMES - TO_COME):
+        filled.complete(f"v{number}", float(number), told=False, failed=0 if words else 1)
+        filled.bucket.create(f"{filled.keys.volume(f'v{number}').pages}0001.tallying.txt", b"text")
+    store, printed, code = served(repository, filled.bucket, "results", "c", *words)
+    assert code == 0
+    if words:
+        volumes = json.loads(printed)["volumes"]
+        assert len(volumes) == VOLUMES - TO_COME
+        assert all(volume["pages_done"] == 1 and len(volume["outputs"]) == 1 for volume in volumes)
+    else:
+        assert printed.count(" complete: 11 pages in ") == VOLUMES - TO_COME
+        assert f"{TO_COME} volumes not begun yet" in printed
+        assert "of each page: tallying.txt" in printed
+    assert store.count < MOST_REQUESTS, store.requests
+
+
+def test_results_of_a_few_volumes(repository: Repository) -> None:
+    filled = Filled(repository)
+    for number in range(VOLUMES):
+        filled.complete(f"v{number}", float(number), told=False)
+        filled.bucket.create(f"{filled.keys.volume(f'v{number}').pages}0001.tallying.txt", b"text")
+    store, printed, _ = served(repository, filled.bucket, "results", "c", "v7", "v8", "--text")
+    assert printed.count("text") == 2
     assert store.count < MOST_REQUESTS, store.requests

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -13,51 +12,30 @@ import click
 
 from allotment.buckets.bucket import Bucket
 from allotment.buckets.keys import RecipeKeys
-from allotment.buckets.opening import bucket_place
+from allotment.buckets.opening import bucket_place, is_address
 from allotment.cli.opened import open_repository
 from allotment.cli.shared import called, output_option, safe, world_options
 from allotment.cli.words import counted
-from allotment.errors import AllotmentError, UsageError, did_you_mean
-from allotment.events.model import VolumeState
+from allotment.errors import UsageError, did_you_mean
+from allotment.events.model import VolumeState, VolumeView
 from allotment.running.engine.completed import Completed, completed_volume
 from allotment.running.engine.other_recipes import left_behind
+from allotment.running.engine.outputs import (
+    is_record,
+    output_kinds,
+    output_name,
+    page_objects,
+    page_source,
+    page_sources,
+)
 from allotment.running.engine.overview import overview
 from allotment.running.engine.work import Work
 from allotment.running.legacy import LEGACY, legacy_folder
 
 FORMAT_VERSION = 1
 TEXT = ".txt"
-REFUSED = re.compile(r"refused(-\d+)?\.json$")
 MOST_FAULTS_SHOWN = 20
-
-
-@dataclass(frozen=True, slots=True)
-class VolumeResults:
-    """What there is of one volume: its state, where its pages' outputs lie, and their keys, sorted.
-
-    ``is_legacy`` tells that an earlier platform made them, in a layout of its own; ``reason`` and ``message``
-    why it failed.
-    """
-
-    volume: str
-    state: VolumeState
-    pages_done: int
-    place: str
-    keys: tuple[str, ...]
-    is_legacy: bool = False
-    reason: str = ""
-    message: str = ""
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The outputs of a page, such as ``ocr.txt``: names without the page's number."""
-        names = (key.rpartition("/")[2].partition(".")[2] for key in self.keys)
-        return tuple(dict.fromkeys(name for name in names if _is_output(name)))
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """The keys of its pages' outputs: neither records nor refusals."""
-        return tuple(key for key in self.keys if _is_output(key.rpartition("/")[2].partition(".")[2]))
+MOST_MANIFESTS_READ = 20
 
 
 @click.command(name="results")
@@ -85,79 +63,101 @@ def command(
             remedy=did_you_mean(unknown[0], sorted(known)[:10_000]),
         )
     place = bucket_place(opened.platform.bucket, opened.base)
-    found = _results(bucket, work, place, set(volumes) or known)
+    view = overview(bucket, work, time.time(), engine_lives=True)
+    wanted = [volume for volume in view.volumes.values() if volume.id in (volumes or known)]
+    found = Found(bucket, work, place, wanted, len(view.volumes))
     if text:
-        return _print_text(bucket, found)
+        return _print_text(found)
     if form == "json":
-        answers = [(results, completed_volume(bucket, work, results.volume)) for results in found]
-        click.echo(json.dumps(_as_json(answers, work), ensure_ascii=False, indent=2))
+        click.echo(json.dumps(_as_json(found), ensure_ascii=False, indent=2))
         return 0
     click.echo(f"{click.style(name, bold=True)}: pipeline {work.pipeline}, recipe {work.recipe}")
-    begun, kinds = 0, set()
-    for results in found:
-        begun += 1
-        if results.is_legacy:
-            click.echo(
-                f"  {results.volume} {results.state}: results of an earlier platform in {results.place}"
-            )
-            continue
-        kinds |= set(results.kinds)
-        _print_volume(results, completed_volume(bucket, work, results.volume))
+    _print_volumes(found, reads_all=bool(volumes) or not is_address(opened.platform.bucket))
     if left := left_behind(bucket, work):
         click.echo(f"  {left}")
-    if begun == 0:
+    if not wanted:
         click.echo(f"  nothing yet; {called('run', opened.root)} {name} begins")
-    elif begun < len(volumes or known):
-        click.echo(f"  {counted(len(volumes or known) - begun, 'volume')} not begun yet")
+    elif len(wanted) < len(volumes or known):
+        click.echo(f"  {counted(len(volumes or known) - len(wanted), 'volume')} not begun yet")
+    kinds = output_kinds(bucket, found.keys, found.with_pages)
+    if kinds:
+        click.echo(f"  of each page: {', '.join(kinds)}")
     if any(kind.endswith(TEXT) for kind in kinds):
         click.echo(f"  the text itself: {called('results', opened.root)} {name} --text")
     return 0
 
 
-def _print_volume(results: VolumeResults, completed: Completed) -> None:
-    click.echo(
-        f"  {results.volume} {results.state}: {counted(results.pages_done, 'page')} in {results.place}"
-    )
-    if results.message:
-        click.echo(f"    why: {safe(results.message)}")
-    if results.kinds:
-        click.echo(f"    of each page: {', '.join(results.kinds)}")
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A campaign's volumes that are asked for and have begun, of so many that have."""
+
+    bucket: Bucket
+    work: Work
+    place: str
+    volumes: Sequence[VolumeView]
+    begun: int
+
+    @property
+    def keys(self) -> RecipeKeys:
+        """Where its results lie."""
+        return RecipeKeys(self.work.team, self.work.pipeline, self.work.recipe)
+
+    @property
+    def own(self) -> list[str]:
+        """The volumes whose results are ours, and not an earlier platform's."""
+        return [volume.id for volume in self.volumes if volume.reason != LEGACY]
+
+    @property
+    def with_pages(self) -> Iterator[str]:
+        """Those of them that have a page."""
+        return (each.id for each in self.volumes if each.reason != LEGACY and each.pages_done)
+
+    def objects(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Each of our volumes with the keys of its pages' objects."""
+        return page_objects(self.bucket, self.keys, self.own, self.begun)
+
+    def folder(self, volume: VolumeView) -> str:
+        """Where a volume's pages lie, as it is short to type from here."""
+        folder = self.keys.volume(volume.id).pages
+        if volume.reason == LEGACY:
+            folder = legacy_folder(self.work.namespace or self.work.team, self.work.pipeline, volume.id)
+        return _shown(f"{self.place}/{folder}")
+
+
+def _print_volumes(found: Found, *, reads_all: bool) -> None:
+    """A line for each, and what its manifest tells; not of all of them where each is a request."""
+    left = len(found.volumes) if reads_all else MOST_MANIFESTS_READ
+    for volume in found.volumes:
+        place = found.folder(volume)
+        if volume.reason == LEGACY:
+            click.echo(f"  {volume.id} {volume.state}: results of an earlier platform in {place}")
+            continue
+        wants = reads_all or _may_have_faults(volume)
+        completed = Completed()
+        if volume.state is VolumeState.COMPLETE and wants and left > 0:
+            left -= 1
+            completed = completed_volume(found.bucket, found.work, volume.id)
+        done = max(completed.pages_done, volume.pages_done)
+        click.echo(f"  {volume.id} {volume.state}: {counted(done, 'page')} in {place}")
+        if volume.state is VolumeState.FAILED and volume.message:
+            click.echo(f"    why: {safe(volume.message)}")
+        _print_completed(completed)
+        if volume.state is VolumeState.COMPLETE and volume.pages_failed and not completed.faults:
+            click.echo(f"    {counted(volume.pages_failed, 'page')} could not be read; name it to see which")
+
+
+def _may_have_faults(volume: VolumeView) -> bool:
+    """Whether pages of a complete volume could not be read, as far as is known."""
+    return volume.state is VolumeState.COMPLETE and (volume.pages_failed > 0 or volume.pages_total is None)
+
+
+def _print_completed(completed: Completed) -> None:
     for fault in completed.faults[:MOST_FAULTS_SHOWN]:
         click.echo(f"    could not be read: {fault.page} ({safe(fault.source)}): {safe(fault.message)}")
     if len(completed.faults) > MOST_FAULTS_SHOWN:
         click.echo(f"    … and {counted(len(completed.faults) - MOST_FAULTS_SHOWN, 'page')} more")
     if completed.change:
         click.echo(f"    {safe(completed.change)}")
-
-
-def _results(bucket: Bucket, work: Work, place: str, wanted: set[str]) -> Iterator[VolumeResults]:
-    keys = RecipeKeys(work.team, work.pipeline, work.recipe)
-    view = overview(bucket, work, time.time(), engine_lives=True)
-    for volume in view.volumes.values():
-        if volume.id not in wanted:
-            continue
-        if volume.reason == LEGACY:
-            folder = legacy_folder(work.namespace or work.team, work.pipeline, volume.id)
-            yield VolumeResults(volume.id, volume.state, 0, _shown(f"{place}/{folder}"), (), is_legacy=True)
-            continue
-        pages = keys.volume(volume.id).pages
-        found = tuple(sorted(entry.key for entry in bucket.list(pages)))
-        records = sum(key.rpartition("/")[2].count(".") == 1 for key in found)
-        failed = volume.state is VolumeState.FAILED
-        yield VolumeResults(
-            volume.id,
-            volume.state,
-            records,
-            _shown(f"{place}/{pages}"),
-            found,
-            reason=(failed and volume.reason) or "",
-            message=(failed and volume.message) or "",
-        )
-
-
-def _is_output(name: str) -> bool:
-    """Whether what follows a page's number is the name of an output."""
-    return name != "json" and not REFUSED.match(name)
 
 
 def _shown(place: str) -> str:
@@ -168,48 +168,48 @@ def _shown(place: str) -> str:
         return place
 
 
-def _print_text(bucket: Bucket, found: Iterator[VolumeResults]) -> int:
+def _print_text(found: Found) -> int:
     printed = 0
-    for results in found:
-        for key in results.keys:
-            if key.endswith(TEXT):
-                page, _, kind = key.rpartition("/")[2].partition(".")
-                source = _source_of(bucket, f"{key.rpartition('/')[0]}/{page}.json")
-                click.echo(click.style(f"=== {results.volume} {page}{source} {kind}", bold=True))
-                click.echo(safe(bucket.read(key).decode("utf-8", errors="replace"), keep="\n\t"))
-                printed += 1
+    for volume, objects in found.objects():
+        texts = [key for key in objects if key.endswith(TEXT)]
+        keys = found.keys.volume(volume)
+        sources = page_sources(found.bucket, keys) if texts else {}
+        for key in texts:
+            page, _, kind = key.rpartition("/")[2].partition(".")
+            source = sources.get(page) or page_source(found.bucket, keys, page)
+            of = f" ({safe(source)})" if source else ""
+            click.echo(click.style(f"=== {volume} {page}{of} {kind}", bold=True))
+            click.echo(safe(found.bucket.read(key).decode("utf-8", errors="replace"), keep="\n\t"))
+            printed += 1
     if not printed:
         click.echo("there is no text yet", err=True)
     return 0
 
 
-def _source_of(bucket: Bucket, record: str) -> str:
-    """The file that a page was made of, in brackets, as far as its record is there."""
-    try:
-        return f" ({safe(str(json.loads(bucket.read(record))['source']['name']))})"
-    except (AllotmentError, ValueError, KeyError, TypeError, RecursionError):
-        return ""
-
-
-def _as_json(found: list[tuple[VolumeResults, Completed]], work: Work) -> dict[str, object]:
-    volumes = [
-        {
-            "volume": results.volume,
-            "results": LEGACY if results.is_legacy else "own",
-            "state": str(results.state),
-            "pages_done": results.pages_done,
-            "place": results.place,
-            "reason": results.reason,
-            "message": results.message,
-            "failed_pages": [asdict(fault) for fault in completed.faults],
-            "outputs": list(results.outputs),
-        }
-        for results, completed in found
-    ]
+def _as_json(found: Found) -> dict[str, object]:
+    objects, volumes = dict(found.objects()), []
+    for volume in found.volumes:
+        keys = objects.get(volume.id, ())
+        failed = volume.state is VolumeState.FAILED
+        reads = _may_have_faults(volume) and volume.reason != LEGACY
+        completed = completed_volume(found.bucket, found.work, volume.id) if reads else Completed()
+        volumes.append(
+            {
+                "volume": volume.id,
+                "results": LEGACY if volume.reason == LEGACY else "own",
+                "state": str(volume.state),
+                "pages_done": sum(is_record(key) for key in keys),
+                "place": found.folder(volume),
+                "reason": (failed and volume.reason) or "",
+                "message": (failed and volume.message) or "",
+                "failed_pages": [asdict(fault) for fault in completed.faults],
+                "outputs": [key for key in keys if output_name(key)],
+            }
+        )
     return {
         "format_version": FORMAT_VERSION,
-        "campaign": work.campaign,
-        "pipeline": work.pipeline,
-        "recipe": work.recipe,
+        "campaign": found.work.campaign,
+        "pipeline": found.work.pipeline,
+        "recipe": found.work.recipe,
         "volumes": volumes,
     }
