@@ -22,6 +22,8 @@ from allotment.running.processes import heard_within
 
 LOOK_SECONDS = 0.5
 GUARDED_SECONDS = 0.2
+EVIDENCE_SECONDS = 0.5
+"""How long a worker above its share is left, so that the looks of its neighbours see whose fault it is."""
 TRACE_SECONDS = 0.1
 UNKILLABLE_SECONDS = 3.0
 SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, signal.SIGHUP})
@@ -90,6 +92,7 @@ class Watch:
     monotonic: Callable[[], float] = time.monotonic
     guard: Guard | None = None
     _how: str = ""
+    _exceeded: float | None = None
     _told_to_end: float | None = None
     _by_term: bool = False
     _death: Death | None = None
@@ -147,7 +150,9 @@ class Watch:
         elif self.deadline is not None and now >= self.deadline + DEADLINE_SLACK:
             self._death = Death.OVERDUE
         elif self.guard is not None and (excess := self.guard.exceeded()) is not None:
-            self._death, self._how = Death.OVER_SHARE, excess
+            self._exceeded = now if self._exceeded is None else self._exceeded
+            if now >= self._exceeded + EVIDENCE_SECONDS:
+                self._death, self._how = Death.OVER_SHARE, excess
         if self._death is not None:
             self._killed = now
             os.kill(self.pid, signal.SIGUSR1)

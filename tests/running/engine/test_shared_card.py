@@ -77,9 +77,11 @@ def create(settings, context):
             until(lambda: (TOLD / "v0").exists() and (TOLD / "v1").exists())
         if page.number == 2 and page.volume == "v0" and not (TOLD / "greedy").exists():
             (TOLD / "greedy").touch()
+            until(lambda: (TOLD / "beside").exists())
             use(16 * GI)
             time.sleep(60)
         if page.number == 2 and page.volume == "v1" and not (TOLD / "crowded").exists():
+            (TOLD / "beside").touch()
             until(lambda: others() > 8 * GI)
             (TOLD / "crowded").touch()
             raise OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
