@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from allotment.buckets.apart import ApartBucket
+from allotment.buckets.apart import ApartBucket, in_parallel
 from allotment.buckets.bucket import Bucket, BucketUnavailable, Entry, KeyExists, KeyMissing
 from allotment.buckets.memory import MemoryBucket
 
@@ -130,4 +130,33 @@ def test_ctrl_c_says_what_was_waited_for(silent: Silent) -> None:
     thread.start()
     with pytest.raises(KeyboardInterrupt, match=r"s3://silent had not answered for 12 s"):
         ApartBucket(silent, monotonic=lambda: next(ticks)).read("a")
+    thread.join()
+
+
+def test_several_things_are_done_at_once_and_answered_in_order(silent: Silent) -> None:
+    silent.let_go.set()
+    assert list(in_parallel(lambda number: number * 2, range(20), 3)) == list(range(0, 40, 2))
+    assert list(in_parallel(silent.exists, [], 3)) == []
+
+    def fail(number: int) -> int:
+        if number == 4:
+            raise KeyMissing("nothing is there", key="4")
+        return number
+
+    answers = in_parallel(fail, range(20), 3)
+    assert [next(answers) for _ in range(4)] == [0, 1, 2, 3]
+    with pytest.raises(KeyMissing):
+        next(answers)
+
+
+def test_ctrl_c_breaks_into_several_things_at_once(silent: Silent) -> None:
+    def press() -> None:
+        for _ in range(3):
+            assert silent.begun.acquire(timeout=10)
+        signal.raise_signal(signal.SIGINT)
+
+    thread = threading.Thread(target=press)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        list(in_parallel(silent.exists, ["a", "b", "c", "d"], 3))
     thread.join()

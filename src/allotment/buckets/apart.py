@@ -13,13 +13,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
 from queue import Empty, SimpleQueue
 from typing import Any, Final, TypeVar, cast
 
 from allotment.buckets.bucket import Bucket, BucketGivenUp, Entry
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 A_MOMENT: Final = 3.0
@@ -44,11 +48,14 @@ class _Answer:
     error: BaseException | None = None
 
 
+_Act = tuple[Callable[[], Any], "SimpleQueue[_Answer]"]
+
+
 class _Hand:
     """A thread that does one thing after another for whoever has it; one that hangs is left alone."""
 
     def __init__(self) -> None:
-        self._acts: SimpleQueue[tuple[Callable[[], Any], SimpleQueue[_Answer]]] = SimpleQueue()
+        self._acts: SimpleQueue[_Act | None] = SimpleQueue()
         threading.Thread(target=self._work, name="bucket", daemon=True).start()
 
     def begin(self, act: Callable[[], Any]) -> SimpleQueue[_Answer]:
@@ -57,15 +64,54 @@ class _Hand:
         self._acts.put((act, answers))
         return answers
 
+    def end(self) -> None:
+        """Have nothing more done."""
+        self._acts.put(None)
+
     def _work(self) -> None:
-        while True:
-            act, answers = self._acts.get()
+        while (asked := self._acts.get()) is not None:
+            act, answers = asked
             try:
                 answer = _Answer(act())
             except BaseException as error:  # noqa: BLE001 - it is raised where it was asked for
                 answer = _Answer(error=error)
             answers.put(answer)
-            del act, answers, answer
+            del asked, act, answers, answer
+
+
+def in_parallel(act: Callable[[S], T], items: Iterable[S], most: int) -> Iterator[T]:
+    """What an act gives for each item, in order, so many at once; a signal's exception comes through."""
+    hands = [_Hand() for _ in range(most)]
+    try:
+        yield from _in_parallel(act, iter(items), list(hands))
+    finally:
+        for hand in hands:
+            hand.end()
+
+
+def _in_parallel(act: Callable[[S], T], left: Iterator[S], idle: list[_Hand]) -> Iterator[T]:
+    under_way: deque[tuple[_Hand, SimpleQueue[_Answer]]] = deque()
+    while True:
+        for item in islice(left, len(idle)):
+            hand = idle.pop()
+            under_way.append((hand, hand.begin(partial(act, item))))
+        if not under_way:
+            return
+        hand, answers = under_way.popleft()
+        while (answer := _look(answers)) is None:
+            continue
+        idle.append(hand)
+        if answer.error is not None:
+            raise answer.error
+        yield cast("T", answer.value)
+
+
+def _look(answers: SimpleQueue[_Answer]) -> _Answer | None:
+    """An answer if it comes soon; a signal that another thread was given is heard afterwards."""
+    try:
+        return answers.get(timeout=LOOK_SECONDS)
+    except Empty:
+        return None
 
 
 @dataclass(eq=False)
@@ -123,10 +169,9 @@ class ApartBucket:
     def _answer(self, answers: SimpleQueue[_Answer], key: str, began: float) -> _Answer:
         end: float | None = None
         while True:
-            try:
-                return answers.get(timeout=LOOK_SECONDS)
-            except Empty:
-                now = self.monotonic()
+            if (answer := _look(answers)) is not None:
+                return answer
+            now = self.monotonic()
             if end is None and self.enough():
                 end = began + HARDLY if self._given_up else now + self.moment
             if end is not None and now >= end:

@@ -8,9 +8,9 @@ one recipe for ever. Nothing is ever written there.
 from __future__ import annotations
 
 from collections.abc import Collection
-from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
+from allotment.buckets.apart import in_parallel
 from allotment.buckets.bucket import Bucket
 from allotment.buckets.keys import check_name
 
@@ -30,6 +30,5 @@ def legacy_results(bucket: Bucket, namespace: str, pipeline: str, volumes: Colle
     if not present:
         return frozenset()
     manifests = [f"{legacy_folder(namespace, pipeline, volume)}manifest.json" for volume in present]
-    with ThreadPoolExecutor(min(AT_ONCE, len(present))) as pool:
-        complete = pool.map(bucket.exists, manifests)
-        return frozenset(volume for volume, there in zip(present, complete, strict=True) if there)
+    complete = in_parallel(bucket.exists, manifests, min(AT_ONCE, len(present)))
+    return frozenset(volume for volume, there in zip(present, complete, strict=True) if there)
