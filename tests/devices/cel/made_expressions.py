@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from hypothesis import strategies as st
@@ -101,23 +102,46 @@ _FORMS: Final[Mapping[str, tuple[str, ...]]] = {
     "timestamp": ("{timestamp} + {duration}", "{timestamp} - {duration}", "timestamp({int})"),
     "uint": ("{uint} + {uint}", "{uint} * {uint}", "{uint} / {uint}", "{uint} % {uint}", "uint({int})"),
 }
-_KINDS: Final = tuple(_CONSTANTS)
-
-
 _HOLE: Final = re.compile(r"\{([a-z]+(?:\([a-z, ]+\))?)\}")
 
 
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """What expressions are made of: constants and forms by type; ``{int}`` in a form is one of that type.
+
+    ``mistakes``: one time in so many something of another type is put into a form.
+    """
+
+    constants: Mapping[str, tuple[str, ...]]
+    forms: Mapping[str, tuple[str, ...]]
+    mistakes: int = 0
+
+    def expressions(self, kind: str | None = None, depth: int = 3) -> st.SearchStrategy[str]:
+        """Expressions of a type, or of any."""
+        return _expressions(self, kind, depth)
+
+
 @st.composite
-def expressions(draw: st.DrawFn, kind: str | None = None, depth: int = 3) -> str:
-    """An expression of a type, or of any; ``{int}`` in a form stands for one of that type."""
-    wanted = kind or draw(st.sampled_from(_KINDS))
-    names = tuple(name for name, declared in VARIABLES.items() if declared == wanted)
+def _expressions(draw: st.DrawFn, grammar: Grammar, kind: str | None, depth: int) -> str:
+    wanted = kind or draw(st.sampled_from(sorted(grammar.constants)))
     if depth == 0 or draw(st.integers(0, 5)) == 0:
-        return draw(st.sampled_from(_CONSTANTS[wanted] + names))
-    form = draw(st.sampled_from(_FORMS[wanted]))
-    return _HOLE.sub(lambda hole: f"({draw(expressions(hole[1], depth - 1))})", form)
+        return draw(st.sampled_from(grammar.constants[wanted]))
+
+    def filled(hole: re.Match[str]) -> str:
+        wrong = grammar.mistakes and draw(st.integers(1, grammar.mistakes)) == 1
+        return f"({draw(_expressions(grammar, None if wrong else hole[1], depth - 1))})"
+
+    return _HOLE.sub(filled, draw(st.sampled_from(grammar.forms[wanted])))
 
 
+LANGUAGE: Final = Grammar(
+    {
+        kind: (*constants, *(name for name, declared in VARIABLES.items() if declared == kind))
+        for kind, constants in _CONSTANTS.items()
+    },
+    _FORMS,
+)
+"""The language by itself."""
 values = st.fixed_dictionaries(
     {
         "b": st.booleans(),

@@ -22,7 +22,7 @@ from allotment.devices.cel import values as v
 from allotment.devices.cel.expressions import compile_expression, language
 from allotment.devices.cel.numbers64 import UInt
 from allotment.devices.cel.times import Duration, Timestamp
-from tests.devices.cel.made_expressions import VARIABLES, expressions, values
+from tests.devices.cel.made_expressions import LANGUAGE, VARIABLES, values
 
 cel = pytest.importorskip("cel_expr_python.cel", reason="cel-expr-python has no wheel for this Python")
 
@@ -124,7 +124,7 @@ def alike(theirs: Outcome, ours: Outcome) -> bool:
 def test_both_say_the_same(rival: Any, examples: int) -> None:
     compile_expression("+".join("1" * LONG), NAMES)
 
-    @given(expressions(), values)
+    @given(LANGUAGE.expressions(), values)
     @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
     def compare(text: str, variables: Mapping[str, Any]) -> None:
         theirs, ours = asked(rival, text, variables), answered(text, variables)

@@ -100,6 +100,7 @@ class DeviceView:
         return getattr(self, _FIELDS[name])
 
 
+v.register_object(DeviceView)
 _FIELDS: Final = {
     "driver": "driver",
     "attributes": "attributes",

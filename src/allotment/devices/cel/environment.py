@@ -18,6 +18,7 @@ from allotment.devices.cel import devices
 from allotment.devices.cel.cel_types import CelType
 from allotment.devices.cel.declarations import Library
 from allotment.devices.cel.grammar import Syntax
+from allotment.devices.cel.library.conversions import DURATIONS_OF_NUMBERS
 from allotment.devices.cel.library.formats import FORMATS
 from allotment.devices.cel.library.lists import (
     DEVICE_INCLUDES,
@@ -81,6 +82,7 @@ class Introduced:
 
 
 LIBRARIES: Final = (
+    Introduced(DURATIONS_OF_NUMBERS, cel_go_until=(0, 28)),
     Introduced(URLS),
     Introduced(PATTERNS),
     Introduced(KUBERNETES_LISTS),

@@ -44,7 +44,8 @@ def format_issues(node: Call, checked: Checked) -> Iterator[Issue]:
 def _unfit(letter: str, element: Expr, checked: Checked) -> Expr | None:
     """The part of an argument that a clause does not take; texts may be numbers that are none."""
     found = t.unboxed(checked.type_of(element))
-    if not (t.is_dyn(found) or found.kind in RULES[letter].kinds or (letter in "fe" and found == t.STRING)):
+    taken = RULES[letter].kinds | ({"dyn", "string"} if letter in "fe" else {"dyn"})
+    if found.kind not in taken:
         return element
     if letter != "s":
         return None

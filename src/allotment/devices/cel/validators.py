@@ -7,8 +7,8 @@ A typing mistake in a pattern shows when a selector is written, not when a devic
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
 
 from allotment.devices.cel import cel_types as t
 from allotment.devices.cel.checked import Checked
@@ -17,12 +17,14 @@ from allotment.devices.cel.problems import EvaluationError
 from allotment.devices.cel.regex import RegexError, compile_regex
 from allotment.devices.cel.source import Issue
 from allotment.devices.cel.syntax import Call, Expr, ListExpr, Literal, MapExpr, children
-from allotment.devices.cel.times import Duration, Timestamp
+from allotment.devices.cel.times import SECOND, Duration, Timestamp
 
-_CONSTANTS: Final[dict[str, Callable[[str], object]]] = {
-    "duration": Duration.parse,
-    "timestamp": Timestamp.parse,
-    "matches": compile_regex,
+_CONSTANTS: Final[Mapping[tuple[str, type], Callable[[Any], object]]] = {
+    ("duration", str): Duration.parse,
+    ("duration", int): lambda _number: Duration.parse(""),
+    ("timestamp", str): Timestamp.parse,
+    ("timestamp", int): lambda seconds: Timestamp(seconds * SECOND),
+    ("matches", str): compile_regex,
 }
 _MIXED_ALLOWED: Final = frozenset({"format"})
 
@@ -31,7 +33,7 @@ def validate(checked: Checked, *, constants: bool) -> list[Issue]:
     """What is wrong with the constants of an expression; ``constants``: patterns and times as well."""
     issues: list[Issue] = []
     for node, exempt in _walk(checked.tree, exempt=False):
-        if constants and isinstance(node, Call) and node.function in _CONSTANTS:
+        if constants and isinstance(node, Call):
             issues.extend(_constant(node))
         if constants and isinstance(node, Call) and node.function == "format":
             issues.extend(format_issues(node, checked))
@@ -47,10 +49,12 @@ def validate(checked: Checked, *, constants: bool) -> list[Issue]:
 def _constant(node: Call) -> Iterator[Issue]:
     """The first argument, where it is a constant."""
     literal = node.arguments[0] if node.arguments else None
-    if not isinstance(literal, Literal) or not isinstance(literal.value, str):
+    if not isinstance(literal, Literal):
         return
+    check = _CONSTANTS.get((node.function, type(literal.value)))
     try:
-        _CONSTANTS[node.function](literal.value)
+        if check is not None:
+            check(literal.value)
     except (EvaluationError, RegexError):
         yield Issue(literal.offset, f"invalid {node.function} argument")
 

@@ -118,6 +118,7 @@ ORDERED: Final = frozenset({int, UInt, float, str, bytes, bool, Timestamp, Durat
 _STRICT: Final = (Semver, Quantity)
 _LISTS: Final = frozenset({list, tuple, range})
 _MAPS: Final[set[type]] = {dict}
+_OBJECTS: Final[set[type]] = set()
 
 
 def runtime_type(value: Value) -> t.CelType:
@@ -126,7 +127,7 @@ def runtime_type(value: Value) -> t.CelType:
     known = RUNTIME_TYPES.get(kind)
     if known is not None:
         return known
-    if kind in _MAPS:
+    if kind in _MAPS or kind in _OBJECTS:
         return RUNTIME_TYPES[dict]
     return value.declared if isinstance(value, Opaque) else t.ERROR
 
@@ -134,6 +135,11 @@ def runtime_type(value: Value) -> t.CelType:
 def register_map(kind: type) -> None:
     """Lets a kind of dict stand for a map."""
     _MAPS.add(kind)
+
+
+def register_object(kind: type) -> None:
+    """Lets values of a type call themselves maps, though they are asked for fields otherwise."""
+    _OBJECTS.add(kind)
 
 
 def is_map(value: Value) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 
 from allotment.devices.cel import cel_types as t
 from allotment.devices.cel import values as v
-from allotment.devices.cel.declarations import Overload
+from allotment.devices.cel.declarations import Library, Overload
 from allotment.devices.cel.numbers64 import INT_MAX, INT_MIN, UINT_MAX, UInt, int64, uint64
 from allotment.devices.cel.problems import EvaluationError
 from allotment.devices.cel.times import SECOND, Duration, Timestamp
@@ -103,6 +103,10 @@ def _text_to_timestamp(text: str) -> Timestamp:
         raise _unconvertible(t.TIMESTAMP.name) from error
 
 
+def _no_duration(_value: int) -> Duration:
+    raise EvaluationError("type conversion error from 'int' to 'google.protobuf.Duration'")
+
+
 def _bytes_to_text(value: bytes) -> str:
     try:
         return value.decode()
@@ -129,6 +133,10 @@ def _to(result: t.CelType, *rows: _Row) -> tuple[Overload, ...]:
     return tuple(Overload(name, (kind,), result, compute) for name, kind, compute in rows)
 
 
+DURATIONS_OF_NUMBERS: Final = Library(
+    {"duration": _to(t.DURATION, ("int64_to_duration", t.INT, _no_duration))},
+)
+"""Declared before cel-go 0.28, and never of any use."""
 CONVERSIONS: Final[dict[str, tuple[Overload, ...]]] = {
     "bool": _to(t.BOOL, ("bool_to_bool", t.BOOL, _same), ("string_to_bool", t.STRING, _text_to_bool)),
     "bytes": _to(t.BYTES, ("bytes_to_bytes", t.BYTES, _same), ("string_to_bytes", t.STRING, str.encode)),
@@ -142,7 +150,6 @@ CONVERSIONS: Final[dict[str, tuple[Overload, ...]]] = {
     "duration": _to(
         t.DURATION,
         ("duration_to_duration", t.DURATION, _same),
-        ("int64_to_duration", t.INT, Duration),
         ("string_to_duration", t.STRING, _text_to_duration),
     ),
     "dyn": _to(t.DYN, ("to_dyn", t.parameter("A"), _same)),

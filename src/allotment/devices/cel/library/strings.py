@@ -67,11 +67,11 @@ def _last_index_of(text: str, part: str, last: int | None = None) -> int:
 
 def _index_of_before(text: str, part: str, start: int = 0) -> int:
     """Before cel-go 0.28 nothing was found wherever it was looked for, be it behind the end."""
-    return start if not part and start >= 0 else _index_of(text, part, start)
+    return _index_of(text, part, start) if part else start
 
 
 def _last_index_of_before(text: str, part: str, last: int | None = None) -> int:
-    return last if last is not None and not part and last >= 0 else _last_index_of(text, part, last)
+    return _last_index_of(text, part, last) if part or last is None else last
 
 
 def lower_ascii(text: str) -> str:

@@ -1,0 +1,246 @@
+"""Made-up selectors with everything that Kubernetes' libraries have, and the devices that they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tests.devices.cel.made_expressions import Grammar
+
+DEVICES: Final[list[dict[str, Any]]] = [
+    {
+        "driver": "gpu.example.com",
+        "attributes": {
+            "type": {"string": "gpu"},
+            "model": {"string": "Example A40-48GB"},
+            "index": {"int": 3},
+            "driverVersion": {"version": "550.54.15"},
+            "healthy": {"bool": True},
+            "rack.example.org/row": {"string": "b"},
+        },
+        "capacity": {"memory": {"value": "48Gi"}, "share": {"value": "500m"}},
+    },
+    {"driver": "nic.example.com", "allowMultipleAllocations": True},
+]
+"""Devices as the API writes them."""
+_OF: Final = "device.attributes['gpu.example.com']"
+_SIZES: Final = "device.capacity['gpu.example.com']"
+_CONSTANTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "bool": ("true", "false", f"{_OF}.healthy", f"has({_OF}.type)", f"has({_OF}.nope)", f"'type' in {_OF}"),
+    "bytes": ("b'gpu'", "b''", "b'\\xff'"),
+    "cidr": ("cidr('10.0.0.0/8')", "cidr('10.1.2.3/16').masked()", "cidr('2001:db8::/32')", "cidr('1/8')"),
+    "double": ("0.0", "-1.5", "2.25", "1e10"),
+    "duration": ("duration('90s')", "duration('-1.5s')", "duration('x')"),
+    "int": ("0", "1", "-1", "7", f"{_OF}.index", "9223372036854775807", "-9223372036854775808"),
+    "ip": ("ip('10.1.2.3')", "ip('::1')", "ip('224.0.0.1')", "ip('1.2.3')", "cidr('10.0.0.0/8').ip()"),
+    "list(int)": ("[]", "[1]", "[3, 1, 2]", "lists.range(3)"),
+    "list(string)": ("[]", "['a']", "['b', 'a', 'é']", "[device.driver]"),
+    "optional(int)": ("optional.none()", "optional.of(1)", f"{_OF}.?index", f"{_OF}[?'nope']"),
+    "quantity": (
+        "quantity('1Gi')",
+        "quantity('500m')",
+        "quantity('-3')",
+        f"{_SIZES}.memory",
+        f"{_SIZES}.nope",
+    ),
+    "semver": ("semver('1.2.3')", "semver('v1', true)", f"{_OF}.driverVersion", "semver('x')"),
+    "string": (
+        "'a'",
+        "''",
+        "'gpu'",
+        "'é€'",
+        "' x '",
+        "'1.2.3'",
+        "'10.0.0.1'",
+        "'https://u@example.com:80/p?k=v'",
+        "'[a-z]+'",
+        "'('",
+        "'40Gi'",
+        "device.driver",
+        f"{_OF}.type",
+        f"{_OF}.model",
+        f"{_OF}.nope",
+    ),
+    "timestamp": ("timestamp('2024-02-29T12:34:56.5Z')", "timestamp(0)", "timestamp('9999-12-31T23:59:59Z')"),
+    "uint": ("0u", "1u", "18446744073709551615u"),
+    "url": ("url('https://u@example.com:80/p%20q?k=v&k=w')", "url('/p')", "url('x')"),
+}
+_COMPARED: Final = ("int", "uint", "double", "string", "bytes", "duration", "timestamp", "bool")
+_EQUATED: Final = ("quantity", "semver", "ip", "cidr", "url", "list(int)", "optional(int)")
+_FORMS: Final[Mapping[str, tuple[str, ...]]] = {
+    "bool": (
+        "!{bool}",
+        "{bool} && {bool}",
+        "{bool} || {bool}",
+        "{bool} ? {bool} : {bool}",
+        *(f"{{{kind}}} {sign} {{{kind}}}" for kind in _COMPARED for sign in ("==", "<", ">=")),
+        *(f"{{{kind}}} {sign} {{{kind}}}" for kind in _EQUATED for sign in ("==", "!=")),
+        "{int} < {double}",
+        "{uint} >= {int}",
+        "dyn({int}) == {string}",
+        "{string}.contains({string})",
+        "{string}.startsWith({string})",
+        "{string}.endsWith({string})",
+        "{string}.matches({string})",
+        "matches({string}, 'a+')",
+        "{string} in {list(string)}",
+        "{int} in {list(int)}",
+        "{list(int)}.all(x, x > {int})",
+        "{list(string)}.exists(x, x == {string})",
+        *(
+            "{list(int)}.exists_one(i, x, x == i)",
+            "{list(int)}.isSorted()",
+            "{list(int)}.exists(x, x / {int} == 1)",
+        ),
+        "sets.contains({list(int)}, {list(int)})",
+        "sets.equivalent({list(string)}, {list(string)})",
+        "{quantity}.isGreaterThan({quantity})",
+        "{semver}.isLessThan({semver})",
+        "{quantity}.isInteger()",
+        "isQuantity({string})",
+        "isSemver({string}, {bool})",
+        "isURL({string})",
+        "isIP({string})",
+        *(
+            "{ip}.isLoopback()",
+            "{ip}.isGlobalUnicast()",
+            "{cidr}.containsIP({ip})",
+            "{cidr}.containsCIDR({cidr})",
+        ),
+        *(
+            "{cidr}.containsIP({string})",
+            "ip.isCanonical({string})",
+            "isCIDR({string})",
+            "{optional(int)}.hasValue()",
+        ),
+        "format.dns1123Label().validate({string}).hasValue()",
+        "format.named({string}).hasValue()",
+        *(
+            "cel.bind(w, {int}, w > 1 || {bool})",
+            "{'a': {int}}.all(k, v, v > {int})",
+            f"{_OF}.index.includes({{int}})",
+        ),
+        "{'a': {int}}.transformMap(k, v, v + 1) == {'a': {int}}",
+        "type({int}) == int",
+    ),
+    "bytes": ("bytes({string})", "{bytes} + {bytes}"),
+    "cidr": ("cidr({string})", "{cidr}.masked()"),
+    "double": (
+        "{double} * {double}",
+        "{double} / {double}",
+        "double({int})",
+        "{quantity}.asApproximateFloat()",
+    ),
+    "duration": ("{duration} + {duration}", "{timestamp} - {timestamp}", "duration({string})"),
+    "int": (
+        "{int} + {int}",
+        "{int} - {int}",
+        "{int} * {int}",
+        "{int} / {int}",
+        "{int} % {int}",
+        "-({int})",
+        "{string}.size()",
+        "size({list(int)})",
+        "int({double})",
+        "int({string})",
+        "{list(int)}[{int}]",
+        *(
+            "{string}.indexOf({string}, {int})",
+            "{string}.lastIndexOf({string})",
+            "{list(int)}.indexOf({int})",
+        ),
+        *(
+            "{quantity}.compareTo({quantity})",
+            "{quantity}.asInteger()",
+            "sign({quantity})",
+            "{semver}.minor()",
+        ),
+        *(
+            "{ip}.family()",
+            "{cidr}.prefixLength()",
+            "{timestamp}.getDayOfYear('+02:00')",
+            "{duration}.getMinutes()",
+        ),
+        *(
+            "{list(int)}.max()",
+            "{list(int)}.sum()",
+            "{optional(int)}.orValue({int})",
+            "{bool} ? {int} : {int}",
+        ),
+        "cel.bind(x, {int}, x + x)",
+    ),
+    "ip": ("ip({string})", "{cidr}.ip()"),
+    "list(int)": (
+        *(
+            "[{int}, {int}]",
+            "{list(int)} + {list(int)}",
+            "{list(int)}.map(x, x + {int})",
+            "[?{optional(int)}]",
+        ),
+        "{list(int)}.filter(x, x % 2 == {int})",
+        "{list(int)}.sort()",
+        "{list(int)}.distinct()",
+        *(
+            "{list(int)}.slice({int}, {int})",
+            "{list(int)}.sortBy(x, -x)",
+            "[{list(int)}, {list(int)}].flatten()",
+        ),
+        "{list(int)}.transformList(i, x, x * i)",
+    ),
+    "list(string)": (
+        "[{string}, {string}]",
+        "{string}.split('-')",
+        "{string}.split({string}, {int})",
+        "{string}.findAll('[a-z]+')",
+        "{list(string)}.reverse()",
+        "{list(string)}.map(x, x + {string})",
+    ),
+    "optional(int)": (
+        *(
+            "optional.of({int})",
+            "optional.ofNonZeroValue({int})",
+            "{list(int)}.first()",
+            "{list(int)}[?{int}]",
+        ),
+        "{optional(int)}.or({optional(int)})",
+        "{optional(int)}.optMap(y, y + {int})",
+        "{'a': {int}}.?a",
+    ),
+    "quantity": ("quantity({string})", "{quantity}.add({quantity})", "{quantity}.sub({int})"),
+    "semver": ("semver({string})", "semver({string}, {bool})"),
+    "string": (
+        *(
+            "{string} + {string}",
+            "{string}.lowerAscii()",
+            "{string}.trim()",
+            "{string}.replace('a', {string})",
+        ),
+        *(
+            "{string}.substring({int})",
+            "{string}.charAt({int})",
+            "{list(string)}[{int}]",
+            "{list(string)}.join('-')",
+        ),
+        *(
+            "{string}.find({string})",
+            "strings.quote({string})",
+            "string({int})",
+            "string({ip})",
+            "string({cidr})",
+        ),
+        *(
+            "{url}.getHost()",
+            "{url}.getEscapedPath()",
+            "{url}.getPort()",
+            "'%s-%d'.format([{list(string)}, {int}])",
+        ),
+        "'%.2f %x'.format([{double}, {string}])",
+        "{bool} ? {string} : {string}",
+        "{'a': {string}}.a",
+    ),
+    "timestamp": ("{timestamp} + {duration}", "timestamp({string})", "timestamp({int})"),
+    "uint": ("{uint} + {uint}", "{uint} % {uint}", "uint({int})"),
+    "url": ("url({string})",),
+}
+SELECTORS: Final = Grammar(_CONSTANTS, _FORMS, mistakes=40)
+"""Selectors, now and then with a mistake in them."""
