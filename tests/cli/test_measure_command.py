@@ -101,6 +101,12 @@ def test_an_empty_bucket_is_said(root: Path, capsys: pytest.CaptureFixture[str])
     assert "no complete volume yet" in capsys.readouterr().out
 
 
+def test_manifests_that_cannot_be_read_are_counted(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    complete(root, "v1", {"format_version": 1, "measured": "much"})
+    assert measure(root) == 0
+    assert "1 manifest could not be read, and nothing here is of them" in capsys.readouterr().out
+
+
 def test_an_unknown_name_is_refused_with_the_closest(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert measure(root, "raed") == 2
     assert "did you mean `read`?" in capsys.readouterr().err

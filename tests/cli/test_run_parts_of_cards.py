@@ -63,7 +63,9 @@ def test_workers_share_a_card_as_far_as_its_memory_goes(tmp_path: Path, need: st
     assert repository.taken() == []
 
 
-def test_what_is_not_measured_gets_the_card_alone(tmp_path: Path) -> None:
+def test_nothing_begins_of_what_nobody_has_measured(tmp_path: Path) -> None:
     repository = sharing(tmp_path, "{sharing: time-slicing}", volumes=2)
-    repository.allot("run", "c", "--pretend", "--describe", "1 x L4")
-    assert most_at_once(repository.executions()) <= 1
+    ended = repository.allot("run", "c", "--pretend", "--describe", "1 x L4")
+    assert ended.returncode == 1
+    assert "not-measured" in ended.stderr
+    assert repository.executions() == []

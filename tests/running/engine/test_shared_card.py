@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from allotment.quantities import GI
+from allotment.repository.measured import FILE, Measured, PageSeconds, written
+from allotment.repository.model import StepCall
+from allotment.repository.recipe import recipe_digest
 from tests.running.engine.harness import Repository
 
 FAKE_LIBRARY = '''
@@ -129,6 +133,10 @@ def repository(tmp_path: Path) -> Repository:
     (tmp_path / "pipelines" / "tally.yaml").write_text(
         "gpu: {sharing: fraction, share: 8Gi}\nsteps: [{step: 'sharing:create'}]\n"
     )
+    recipe = recipe_digest(None, None, [StepCall("sharing:create")])
+    seconds = PageSeconds(0.1, 0.2, 0.3)
+    entry = Measured("tally", recipe, "L4", 2 * GI, 0.95, 3, 90, seconds, 0.1, "2026-05-31T12:00:00Z")
+    (tmp_path / FILE).write_text(written([entry]))
     return repository
 
 

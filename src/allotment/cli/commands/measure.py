@@ -85,7 +85,7 @@ def _told(opened: Opened, bucket: Bucket, name: str, volumes: set[str] | None) -
     measures = measures_of(name, recipe, figures)
     others = sum(each != recipe for each in recipes_of(bucket, team, name))
     with_advice = tuple((each, advice_for(each, pipeline.gpu, opened.platform)) for each in measures)
-    return Told(name, recipe, with_advice, others)
+    return Told(name, recipe, with_advice, others, figures.unread)
 
 
 def _write(path: Path, entries: Sequence[Measured], root: Path) -> None:

@@ -26,12 +26,15 @@ class Told:
     recipe: str
     measures: tuple[tuple[CardMeasure, tuple[Advice, ...]], ...]
     other_recipes: int = 0
+    unread: int = 0
 
 
 def lines(told: Told) -> Iterator[str]:
     """A pipeline as a person reads it."""
     yield f"{click.style(safe(told.pipeline), bold=True)}: recipe {told.recipe}"
-    if not told.measures:
+    if told.unread:
+        yield f"  {counted(told.unread, 'manifest')} could not be read, and nothing here is of them"
+    elif not told.measures:
         yield "  no complete volume yet: `allot run` makes some"
     for measure, advice in told.measures:
         yield from _card(measure, advice)
@@ -74,6 +77,7 @@ def as_json(told: list[Told]) -> dict[str, Any]:
                 "pipeline": each.pipeline,
                 "recipe": each.recipe,
                 "other_recipes": each.other_recipes,
+                "unread": each.unread,
                 "cards": [_card_json(measure, advice) for measure, advice in each.measures],
             }
             for each in told

@@ -98,7 +98,12 @@ def works_for(
                 f"there is no campaign `{name}`", where=str(repository.root / "campaigns"), remedy=hint
             )
         pipeline = repository.pipelines[campaign.pipeline]
-        about = [*need_findings(pipeline, platform.cards), *findings_here(pipeline), *_not_here(pipeline)]
+        about = [
+            *need_findings(pipeline, platform.cards),
+            *findings_here(pipeline),
+            *_unmeasured(pipeline, platform, repository.root),
+            *_not_here(pipeline),
+        ]
         refused = [finding for finding in about if finding.severity is Severity.ERROR]
         findings += refused
         if not refused:
@@ -149,6 +154,17 @@ def work_for(campaign: Campaign, pipeline: Pipeline, platform: Platform, team: T
         prepare=pipeline.prepare,
         namespace=team.namespace or team.name,
     )
+
+
+def _unmeasured(pipeline: Pipeline, platform: Platform, root: Path) -> list[Finding]:
+    """Why a part of a card cannot be given as long as nobody has measured what a worker uses of it."""
+    if pipeline.gpu is None or not asks_for_measured([pipeline.gpu]):
+        return []
+    from allotment.needs.lints.looked import Looked
+    from allotment.needs.lints.on_platforms import not_measured
+
+    looked = Looked(pipeline, pipeline.gpu, platform, measured=scan_measured(root)[0])
+    return [looked.finding(fault) for fault in not_measured(looked)]
 
 
 def _measured(pipeline: Pipeline, recipe: str, root: Path) -> int | None:
