@@ -39,6 +39,7 @@ COMMANDS = {
     "devices": "Say which devices there are, and which are free.",
     "claim": "Print a pipeline's claim, and say which devices would do.",
     "why": "Say why a need fits here or not, and what would make it fit.",
+    "render": "Print what a cluster is to be given, as YAML.",
     "explain": "Say what a rule means, why it matters and what to do.",
     "doctor": "Say what on this machine or in the bucket is not ready, and how to mend it.",
 }

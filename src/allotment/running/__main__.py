@@ -1,4 +1,6 @@
-"""`python -m allotment.running --assignment FILE [--index N | --prepare]`: a worker, here or in a pod.
+"""`python -m allotment.running --assignment FILE… [--index N | --prepare]`: a worker, here or in a pod.
+
+A pod's assignment is in several files, each with keys of its own, and its secrets are files in a folder.
 
 Three small things come before anything large is imported: the supervisor, which is this process; the
 guardian, which outlives everything; and the limits of the process that works. A wrong call or a bad
@@ -59,22 +61,65 @@ def main() -> int:
 def _asked(arguments: Sequence[str]) -> tuple[Assignment, tuple[VolumeSpec, ...] | None]:
     """The assignment, and the pack of volumes in it that this worker is to do; None: it is to prepare."""
     parser = _Arguments(prog="python -m allotment.running", description="Run volumes of a campaign.")
-    parser.add_argument("--assignment", required=True, metavar="FILE", help="what to do, as JSON")
+    parser.add_argument(
+        "--assignment",
+        required=True,
+        action="append",
+        metavar="FILE",
+        help="what to do, as JSON; given several times, the keys of all files together",
+    )
+    parser.add_argument("--secrets", metavar="DIR", help="a folder of files that become variables")
     parser.add_argument("--index", type=int, default=0, metavar="N", help="which pack of it (default: 0)")
     parser.add_argument("--prepare", action="store_true", help="prepare its recipe, and do no volume")
     asked = parser.parse_args(arguments)
-    try:
-        with open(asked.assignment, encoding="utf-8") as file:  # noqa: PTH123 - nothing large is imported here
-            assignment = read_assignment(json.load(file, parse_constant=_no_number))
-    except OSError as error:
-        raise AssignmentError(f"{asked.assignment} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise AssignmentError(f"{asked.assignment} is no JSON: {error}") from error
-    except RecursionError:
-        raise AssignmentError(f"{asked.assignment} is nested too deeply") from None
+    assignment = read_assignment(_of_files(asked.assignment))
+    if asked.secrets is not None:
+        os.environ.update(_secrets_in(asked.secrets))
     if not os.path.isdir(assignment.root):  # noqa: PTH112 - as above
         raise AssignmentError(f"root: there is no folder {assignment.root}")
     return assignment, None if asked.prepare else assignment.pack(asked.index)
+
+
+def _of_files(paths: Sequence[str]) -> object:
+    """What the files say together; a key that two of them have is refused."""
+    values = [_json_of(path) for path in paths]
+    if len(values) == 1:
+        return values[0]
+    together: dict[str, object] = {}
+    for path, value in zip(paths, values, strict=True):
+        if not isinstance(value, dict):
+            raise AssignmentError(f"{path}: a mapping is needed")
+        if twice := sorted(together.keys() & value.keys()):
+            raise AssignmentError(f"{path}: {twice[0]} is in another file too")
+        together |= value
+    return together
+
+
+def _json_of(path: str) -> object:
+    """The value of one file."""
+    try:
+        with open(path, encoding="utf-8") as file:  # noqa: PTH123 - nothing large is imported here
+            value: object = json.load(file, parse_constant=_no_number)
+    except OSError as error:
+        raise AssignmentError(f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise AssignmentError(f"{path} is no JSON: {error}") from error
+    except RecursionError:
+        raise AssignmentError(f"{path} is nested too deeply") from None
+    return value
+
+
+def _secrets_in(folder: str) -> dict[str, str]:
+    """The secrets of a folder, each a file that is called as its variable."""
+    found: dict[str, str] = {}
+    try:
+        for name in sorted(os.listdir(folder)):  # noqa: PTH208 - as above
+            if not name.startswith("."):
+                with open(os.path.join(folder, name), encoding="utf-8") as file:  # noqa: PTH118, PTH123 - as above
+                    found[name] = file.read().removesuffix("\n")
+    except (OSError, ValueError) as error:
+        raise AssignmentError(f"the secrets in {folder} cannot be read: {error}") from None
+    return found
 
 
 def _no_number(word: str) -> NoReturn:

@@ -1,0 +1,122 @@
+"""A need as objects of a campaign's, fleet's or gang's own, and what its pods say to use them.
+
+A claim template is named for the campaign and not for the pipeline: Kueue takes two waiting Jobs whose pods
+are alike in everything, the template's name too, for one, and then a resize of the one can wait for ever
+behind the other (seen on Kueue 0.19, gate SchedulingEquivalenceHashing). A claim that pods share is one
+object of the campaign. Kueue refuses pods that name a claim, so there each pod has a card of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from allotment.kubernetes.render.context import Context
+from allotment.kubernetes.render.names import labels_of
+from allotment.kubernetes.render.rendered import Note, Object
+from allotment.needs.claim import REQUEST
+from allotment.needs.cluster import for_cluster
+from allotment.needs.manifests import Manifest, manifest_for
+from allotment.needs.ways import Scope
+from allotment.platform.need import Need
+
+TEMPLATE: Final = "resourceClaimTemplateName"
+CLAIM: Final = "resourceClaimName"
+
+
+@dataclass(frozen=True, slots=True)
+class PodNeed:
+    """What a pod says of its need: spec, annotations, the claims of its container, cores beside."""
+
+    objects: tuple[Object, ...] = ()
+    spec: Mapping[str, Any] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    claims: tuple[Mapping[str, str], ...] = ()
+    cores: int | None = None
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def has_device(self) -> bool:
+        """Whether a pod of it gets a device at all."""
+        return bool(self.claims or self.annotations)
+
+
+def pod_need(context: Context, name: str, about: str, gpu: Need | None, labels: Mapping[str, str]) -> PodNeed:
+    """The need of one pod under this name; AllotmentError for one that cannot be had."""
+    if gpu is None:
+        return PodNeed()
+    need, given_up = for_cluster(gpu)
+    notes = [Note(about, text) for text in given_up]
+    if need is None:
+        return PodNeed(cores=gpu.cpu, notes=tuple(notes))
+    kai_queue = context.queue if context.with_kai else None
+    manifest = manifest_for(
+        name, need, context.platform.cards, by_class=True, able=context.able, kai_queue=kai_queue
+    )
+    notes += [Note(about, text, _which_could(context)) for text in manifest.choice.given_up]
+    notes += _notes(context, about, manifest)
+    if manifest.scope is Scope.ANNOTATION:
+        spec = {key: manifest.pod["spec"][key] for key in ("affinity",) if key in manifest.pod["spec"]}
+        annotations = manifest.pod["metadata"]["annotations"]
+        return PodNeed(spec=spec, annotations=annotations, notes=tuple(notes))
+    shared = manifest.scope is Scope.SHARED and not context.with_kueue
+    value = manifest.value if shared else manifest.claim.to_template(name)
+    named = {CLAIM if shared else TEMPLATE: name}
+    return PodNeed(
+        objects=(_owned(context, value, labels),),
+        spec={"resourceClaims": [{"name": REQUEST, **named}]},
+        claims=({"name": REQUEST},),
+        notes=tuple(notes),
+    )
+
+
+def _owned(context: Context, value: Mapping[str, Any], labels: Mapping[str, str]) -> Object:
+    metadata = value["metadata"]
+    own = {
+        "name": metadata["name"],
+        "namespace": context.namespace,
+        "labels": {**labels_of(team=context.team.name), **labels, **metadata.get("labels", {})},
+    }
+    return {**value, "metadata": own}
+
+
+def _notes(context: Context, about: str, manifest: Manifest) -> Iterator[Note]:
+    kueue = context.platform.versions.kueue
+    if manifest.scope is Scope.SHARED and context.with_kueue:
+        yield Note(
+            about,
+            f"`{manifest.ways[0].word}` is given up: Kueue {kueue} refuses pods that name a claim, so each "
+            "pod has a card of its own",
+            "no version of Kueue takes named claims; KAI and the default scheduler do",
+        )
+    if manifest.scope is Scope.ANNOTATION and not context.with_kai:
+        yield Note(
+            about,
+            "only KAI knows fractions, and it does not place these pods: they get no card at all",
+            "ask for `mig` or `consumable`, list `whole` after it, or use `scheduler: kai`",
+            "warning",
+        )
+    if manifest.scope is Scope.ANNOTATION and context.scheduler == "both":
+        yield Note(
+            about,
+            f"Kueue {kueue} counts no fractions of KAI's, and KAI's queues limit nothing beside Kueue's: "
+            "no quota holds for them",
+            "with `scheduler: kai` they count",
+        )
+    if manifest.scope is Scope.SHARED and not context.with_kueue:
+        yield Note(about, "all of its pods share one claim, and with it one card of one node")
+
+
+def _which_could(context: Context) -> str:
+    """Which version takes a list of alternatives."""
+    if context.with_kueue:
+        return "Kueue 0.20 has lists behind the gate KueueDRAIntegrationPrioritizedList, off by default"
+    if context.with_kai:
+        return "KAI 0.18 may have them"
+    return ""
+
+
+def claim_labels(**labels: str) -> Mapping[str, str]:
+    """Labels of a claim beside the team's."""
+    return {key: value for key, value in labels_of(**labels).items() if "/managed-by" not in key}
