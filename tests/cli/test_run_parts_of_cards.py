@@ -47,20 +47,28 @@ def most_at_once(executions: list[Execution]) -> int:
     [
         ("{sharing: fraction, share: 8Gi}", 2),
         ("{sharing: consumable, share: 0.33, card: L4}", 3),
-        ("{sharing: time-slicing}", 2),
+        ("{sharing: time-slicing}", 3),
         ("{sharing: mps, config: {mps: {threads: 30, pinned_memory: 7Gi}}}", 3),
         ("{memory: 8Gi}", 1),
     ],
 )
 def test_workers_share_a_card_as_far_as_its_memory_goes(tmp_path: Path, need: str, together: int) -> None:
     repository = sharing(tmp_path, need)
-    measured(tmp_path, 7 * 2**30)
+    measured(tmp_path, 6 * 2**30)
     ended = repository.allot("run", "c", "--pretend", "--describe", "1 x L4")
     assert ended.returncode == 0, ended.stdout + ended.stderr
     executions = repository.executions()
     assert {run.device for run in executions} == {L4}
     assert 1 < most_at_once(executions) <= together or together == most_at_once(executions) == 1
     assert repository.taken() == []
+
+
+def test_nothing_begins_on_less_than_was_measured(tmp_path: Path) -> None:
+    repository = sharing(tmp_path, "{sharing: fraction, share: 7Gi}", volumes=2)
+    measured(tmp_path, 7 * 2**30)
+    ended = repository.allot("run", "c", "--pretend", "--describe", "1 x L4")
+    assert (ended.returncode, repository.executions()) == (1, [])
+    assert "share-below-peak" in ended.stderr
 
 
 def test_nothing_begins_of_what_nobody_has_measured(tmp_path: Path) -> None:

@@ -157,14 +157,14 @@ def work_for(campaign: Campaign, pipeline: Pipeline, platform: Platform, team: T
 
 
 def _unmeasured(pipeline: Pipeline, platform: Platform, root: Path) -> list[Finding]:
-    """Why a part of a card cannot be given as long as nobody has measured what a worker uses of it."""
+    """Why a part of a card cannot be given: nobody has measured what a worker uses, or it is too small."""
     if pipeline.gpu is None or not asks_for_measured([pipeline.gpu]):
         return []
     from allotment.needs.lints.looked import Looked
-    from allotment.needs.lints.on_platforms import not_measured
+    from allotment.needs.lints.on_platforms import not_measured, share_below_peak
 
     looked = Looked(pipeline, pipeline.gpu, platform, measured=scan_measured(root)[0])
-    return [looked.finding(fault) for fault in not_measured(looked)]
+    return [looked.finding(fault) for lint in (not_measured, share_below_peak) for fault in lint(looked)]
 
 
 def _measured(pipeline: Pipeline, recipe: str, root: Path) -> int | None:
