@@ -110,7 +110,7 @@ class Nobody:
 
 
 def engine(*, ended: bool) -> Engine:
-    ledger = SimpleNamespace(holders=dict)
+    ledger = SimpleNamespace(state=lambda: ({}, {}))
     filler = SimpleNamespace(ledger=ledger, world=world(pool("cpu", ["a"])))
     programs = SimpleNamespace(ended=True)
     runs = [SimpleNamespace(ended=ended)]

@@ -151,7 +151,8 @@ def _taken(chosen: ChosenWorld) -> frozenset[DeviceId]:
         return frozenset()
     from allotment.devices.ledger import Ledger
 
-    return frozenset(Ledger().holders())
+    whole, shares = Ledger().state()
+    return frozenset(whole) | shares.keys()
 
 
 def _pipeline(root: Path, name: str, platform: Platform) -> Pipeline:

@@ -76,13 +76,16 @@ def limits(world: World, root: Path = Path("/")) -> Iterator[Answer]:
 def ledger(which: Ledger) -> Iterator[Answer]:
     """Whether the device ledger can be used, and who holds what."""
     with which.locked() as view:
-        taken = view.taken()
+        taken, shares = view.taken(), view.shares()
     yield fine("ledger", f"the device ledger {which.folder} can be used")
     users = Counter(
         f"{holder.user or 'somebody'} for `{holder.campaign or 'something'}`" for holder in taken.values()
     )
     for words, number in sorted(users.items()):
         yield note("ledger", f"{number} device{'s are' if number > 1 else ' is'} held by {words}")
+    for device, holders in sorted(shares.items()):
+        workers = f"{len(holders)} worker{'s' if len(holders) > 1 else ''}"
+        yield note("ledger", f"{device} is shared by {workers}")
 
 
 def folders(environ: Mapping[str, str]) -> Iterator[Answer]:

@@ -142,7 +142,8 @@ class MetricsFile:
             return
         self._written = now
         try:
-            held = engine.filler.ledger.holders()
+            whole, shares = engine.filler.ledger.state()
+            held = {**{device: holders[0] for device, holders in shares.items()}, **whole}
         except AllotmentError:
             held = {}
         devices = [device for device, _ in engine.filler.world.devices()]
