@@ -1,7 +1,7 @@
 """Run what the README tells a newcomer to type, so that it can never be wrong.
 
 The shell commands of the first two sections are run, in order, in one folder made for it; those of later
-sections are only parsed: the command and every option of each `allot` line must exist.
+sections, and of further pages, are only parsed: the command and every option of each `allot` line must exist.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ def main() -> int:
     """Returns 0 when every command of the README holds."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("readme", type=Path)
-    parts = list(sections(arguments.parse_args().readme.read_text(encoding="utf-8")))
+    arguments.add_argument("pages", type=Path, nargs="*")
+    asked = arguments.parse_args()
+    texts = [page.read_text(encoding="utf-8") for page in (asked.readme, *asked.pages)]
+    parts = [part for text in texts for part in sections(text)]
     to_run = [line for _, lines in parts[:RUN_SECTIONS] for line in lines if not line.startswith(ALREADY_RUN)]
     wrong = [
         f"{line}: {fault}" for _, lines in parts[RUN_SECTIONS:] for line in lines if (fault := parsed(line))

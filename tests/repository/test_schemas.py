@@ -104,11 +104,13 @@ def starter() -> Iterator[tuple[str, str]]:
 
 
 def readme() -> Iterator[tuple[str, str]]:
-    """The examples of pipelines and campaigns in the README."""
-    text = (Path(__file__).parents[2] / "README.md").read_text()
+    """The examples of pipelines and campaigns in the README and in the pages on files."""
+    root = Path(__file__).parents[2]
+    text = "".join((root / name).read_text() for name in ("README.md", "docs/files.md"))
     for block in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL):
+        first = block.removeprefix("# pipelines/read.yaml\n")
         kind = (
-            "campaign" if "volumes:" in block else "pipeline" if block.startswith(("gpu:", "steps:")) else ""
+            "campaign" if "volumes:" in block else "pipeline" if first.startswith(("gpu:", "steps:")) else ""
         )
         if kind:
             yield kind, block
