@@ -17,6 +17,7 @@ from allotment.cli.shared import (
 )
 from allotment.errors import EXIT_FINE, FindingsError, Severity, UsageError
 from allotment.kubernetes.render import Rendered, render, to_stream
+from allotment.kubernetes.render.platform import render_platform
 from allotment.needs import need_findings
 from allotment.platform.find import FILE_NAME, find_platform
 from allotment.platform.model import SCHEDULERS, Platform
@@ -39,6 +40,11 @@ from allotment.repository.select import selected_files
     is_flag=True,
     help="The cluster has gang objects (gate GenericWorkload): use those of its version.",
 )
+@click.option(
+    "--platform-objects",
+    is_flag=True,
+    help="Print what the cluster needs before a team can use it, of the platform's file alone.",
+)
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=None, help="Write to a file.")
 def command(
     names: tuple[str, ...],
@@ -49,14 +55,27 @@ def command(
     out: Path | None,
     *,
     gang_objects: bool,
+    platform_objects: bool,
 ) -> int:
     """Print what campaigns, fleets and gangs become on a cluster: one YAML stream, always the same bytes.
 
     Without names the whole repository is rendered; a pipeline comes with its campaigns. What is printed is
     the form in which objects are created. What a scheduler cannot express is said on standard error, and in
     comments of the stream.
+
+    With --platform-objects it is what whoever runs the cluster applies: namespaces and who may write in them,
+    device classes, queues, priority classes, an admission policy. What belongs into somebody's configuration
+    stands in comments and is applied by nobody.
     """
     found, _ = find_platform(repository, option=platform, environ=os.environ)
+    if platform_objects:
+        if names or gang_objects:
+            raise UsageError(
+                "--platform-objects is made of the platform's file alone",
+                remedy="leave out names and --gang-objects",
+            )
+        show(render_platform(found, scheduler), out)
+        return EXIT_FINE
     chosen = found.team_for(repository_identity(repository), team)
     loaded = _right(repository, names, found)
     rendered = render(loaded, found, chosen, scheduler=scheduler, gang_objects=gang_objects)
