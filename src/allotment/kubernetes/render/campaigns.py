@@ -220,7 +220,7 @@ def _notes(campaign: Campaign, pipeline: Pipeline, parts: Sequence[Part]) -> Ite
         yield Note(about, words, "make the window narrower if they should not run side by side so wide")
     if any(isinstance(volume.source, FolderSource) for volume in campaign.volumes):
         words = "volumes lie in folders of the repository, and a pod has no repository"
-        yield Note(about, words, "put the pages into an object store, and write `prefix: s3://…`")
+        yield Note(about, words, "put the pages into an object store, and write `folder: s3://…`")
     if pipeline.runner == "image" and pipeline.steps:
         words = f"the image's own entry runs the steps, which it finds below {ASSIGNMENT}"
         yield Note(about, words, "its exit codes and its index are its own affair")

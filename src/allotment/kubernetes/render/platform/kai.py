@@ -1,7 +1,7 @@
 """KAI's objects: the tree of queues with all nine numbers of each, the layout, and minimum runtimes.
 
 In KAI a number that is left out is not a default but nothing: a queue without ``memory`` blocks every pod
-that asks for memory. So quota, weight and limit of cpu, memory and gpu are always written, ``-1`` for no limit.
+that asks for memory. So quota, weight and limit of cpu, memory and gpu are always written, ``-1`` for none.
 Beside Kueue all of them are ``-1``: two layers of quota must never both hold. Facts: KAI 0.17, ``Queue`` of
 ``scheduling.run.ai/v2`` (leaf queues alone run jobs), ``Topology`` of ``kai.scheduler/v1alpha1``.
 """
