@@ -45,6 +45,7 @@ SUITES = (
     Suite("dra/cases", "dra/dra_cases.json", "dra:run_cases", parts=4),
     Suite("dra/scenarios", "dra/dra_fuzz_cases.jsonl.gz", "dra:run_scenarios", parts=8),
     Suite("apiserver/resources", "apiserver/apiserver_cases.json", "validation:run_validation"),
+    Suite("apiserver/answers", "apiserver/apiserver_cases.json", "apiserver:run_cases"),
     Suite("slices", "slices", "slices:run_slices"),
     Suite("slices/lint", "slices", "device_lint:run_lint"),
 )

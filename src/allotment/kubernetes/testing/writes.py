@@ -1,0 +1,378 @@
+"""Writes: create, replace, patch and apply, with versions, generations, owners and the rules of each kind."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from allotment.devices.server import Server
+from allotment.kubernetes.testing import ownership, preparing, rules
+from allotment.kubernetes.testing.answers import (
+    Answer,
+    Cause,
+    RequestError,
+    already_there,
+    bad_request,
+    conflict,
+    invalid,
+    not_found,
+    went_wrong,
+)
+from allotment.kubernetes.testing.applied import message, misfits
+from allotment.kubernetes.testing.asked import (
+    APPLY,
+    JSON_PATCH,
+    MERGE,
+    PATCHES,
+    STRATEGIC,
+    Request,
+    check_options,
+    unsupported_media,
+)
+from allotment.kubernetes.testing.bodies import (
+    Place,
+    bad_patch,
+    body_of,
+    cannot,
+    check_applied,
+    check_names,
+    go_json,
+    go_text,
+    group_version,
+    of_kind,
+    patch_of,
+    stored_at,
+    strictness,
+    yaml_of,
+)
+from allotment.kubernetes.testing.decoding import DecodingError, canonical, decode
+from allotment.kubernetes.testing.defaults import with_defaults
+from allotment.kubernetes.testing.ownership import ConflictsError, Manager
+from allotment.kubernetes.testing.patches import PatchError, json_patch, merge_patch, strategic_patch
+from allotment.kubernetes.testing.resources import Resource
+from allotment.kubernetes.testing.schemas import Schema
+from allotment.kubernetes.testing.store import Key, Store
+
+Object = dict[str, Any]
+_MODIFIED: Final = (
+    "the object has been modified; please apply your changes to the latest version and try again"
+)
+
+
+@dataclass(frozen=True)
+class Writer:
+    """What writes go by; time, uids and suffixes are passed in."""
+
+    store: Store
+    schema_of: Callable[[Resource], Schema]
+    server: Server
+    now: Callable[[], str]
+    fresh_uid: Callable[[], str]
+    fresh_suffix: Callable[[], str]
+
+    def create(self, place: Place, request: Request) -> Answer:
+        """POST of a new object."""
+        check_options(request)
+        raw, twice = body_of(request)
+        value, warnings = self._decoded(place.resource, raw, twice, request)
+        return self._create(place, value, request, warnings, owners=None)
+
+    def replace(self, place: Place, request: Request) -> Answer:
+        """PUT of an object that is there."""
+        check_options(request)
+        raw, twice = body_of(request)
+        value, warnings = self._decoded(place.resource, raw, twice, request)
+        check_names(place, value, is_new=False)
+        old = self._present(place)
+        metadata = value["metadata"]
+        if place.resource.needs_version and not metadata.get("resourceVersion"):
+            cause = Cause(
+                "metadata.resourceVersion",
+                "FieldValueInvalid",
+                "Invalid value: 0: must be specified for an update",
+            )
+            raise invalid(place.resource.group, place.resource.plural, place.name, [cause])
+        if metadata.get("uid") and metadata["uid"] != old["metadata"]["uid"]:
+            told = f"Precondition failed: UID in precondition: {metadata['uid']}, UID in object meta: "
+            text = f"StorageError: invalid object, Code: 4, Key: {stored_at(place)}, ResourceVersion: 0, "
+            raise conflict(
+                place.resource, place.name, f"{text}AdditionalErrorMsg: {told}{old['metadata']['uid']}"
+            )
+        return self._update(place, old, value, request, warnings)
+
+    def patch(self, place: Place, request: Request) -> Answer:
+        """PATCH of any kind."""
+        if request.content_type not in PATCHES:
+            raise unsupported_media()
+        check_options(request)
+        if request.content_type == APPLY:
+            return self._apply(place, request)
+        if request.content_type == STRATEGIC and place.resource.schema is not None:
+            raise unsupported_media()
+        old = self._present(place)
+        raw, shown = self._patched(place.resource, old, request)
+        told: list[str] = []
+        value, warnings = self._decoded(place.resource, raw, told, request, shown=shown)
+        check_names(place, value, is_new=False)
+        return self._update(place, old, value, request, warnings)
+
+    def _patched(self, resource: Resource, old: Object, request: Request) -> tuple[Object, str]:
+        patch = patch_of(request)
+        base = copy.deepcopy(old)
+        if request.content_type == MERGE:
+            value = merge_patch(base, patch)
+            return value, go_json(value)
+        try:
+            if request.content_type == JSON_PATCH:
+                value = json_patch(base, patch)
+                return value, go_json(value)
+            return strategic_patch(base, patch, self.schema_of(resource)), go_text(patch)
+        except PatchError as error:
+            if request.content_type == STRATEGIC:
+                raise went_wrong(str(error)) from error
+            text = "the server rejected our request due to an error in our request"
+            raise RequestError(422, "Invalid", text, {}) from error
+
+    def _apply(self, place: Place, request: Request) -> Answer:
+        resource, schema = place.resource, self.schema_of(place.resource)
+        config, twice = yaml_of(request)
+        warnings = strictness(twice, request, resource, "")
+        check_applied(place, config)
+        found = list(misfits(config, schema))
+        if found:
+            raise went_wrong(
+                f"failed to create typed patch object (/{place.name}; "
+                f"{group_version(resource)}, Kind={resource.kind}): {message(found)}"
+            )
+        old = self.store.get(place.key)
+        if old is None and place.subresource:
+            raise not_found(resource, place.name)
+        uid, version = config["metadata"].get("uid"), config["metadata"].get("resourceVersion")
+        if old is None and uid:
+            why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+            raise conflict(resource, place.name, why)
+        if old is not None and version and version != old["metadata"]["resourceVersion"]:
+            raise conflict(resource, place.name, _MODIFIED)
+        live = old or self._empty(resource)
+        manager = Manager(request.manager, ownership.APPLY, resource.api_version, place.subresource)
+        ignored = _ignored(place)
+        try:
+            applied = ownership.after_apply(
+                live,
+                config,
+                ownership.read_owners(live.get("metadata") or {}),
+                manager,
+                schema,
+                now=self.now(),
+                force=request.flag("force"),
+                ignored=ignored,
+            )
+        except ConflictsError as error:
+            causes = [
+                {"reason": "FieldManagerConflict", "message": text, "field": field}
+                for text, field in error.causes()
+            ]
+            raise RequestError(409, "Conflict", error.message, {"causes": causes}) from error
+        try:
+            value = decode(applied.value, schema).value
+        except DecodingError as error:
+            raise bad_request(str(error)) from error
+        if old is None:
+            return self._create(place, value, request, warnings, owners=applied.owners)
+        return self._keep_update(place, old, value, request, warnings, owners=applied.owners)
+
+    def _create(
+        self,
+        place: Place,
+        value: Object,
+        request: Request,
+        warnings: list[str],
+        *,
+        owners: ownership.Owners | None,
+    ) -> Answer:
+        resource, schema = place.resource, self.schema_of(place.resource)
+        check_names(place, value, is_new=True)
+        metadata = dict(value["metadata"])
+        if metadata.get("resourceVersion"):
+            raise went_wrong("resourceVersion should not be set on objects to be created")
+        if not metadata.get("name") and metadata.get("generateName"):
+            metadata["name"] = preparing.generated(metadata["generateName"], self.fresh_suffix())
+        if resource.is_namespaced:
+            self._need_namespace(place.namespace)
+            metadata["namespace"] = place.namespace
+        for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields"):
+            metadata.pop(name, None)
+        metadata |= {"uid": self.fresh_uid(), "creationTimestamp": self.now()}
+        if resource.has_generation:
+            metadata["generation"] = 1
+        value = self._completed(resource, {**value, "metadata": metadata})
+        if owners is None:
+            manager = Manager(request.manager, ownership.UPDATE, resource.api_version)
+            clean = preparing.kept_status(value, self._empty(resource)) if resource.has_status else value
+            owners = ownership.after_update(self._empty(resource), clean, {}, manager, schema, now=self.now())
+        value = canonical(preparing.prepared(resource, value), schema)
+        causes = rules.of_new(resource, value, self.server)
+        name = metadata.get("name", "")
+        if causes:
+            refused = invalid(resource.group, resource.kind, name, causes)
+            refused.warnings = warnings
+            raise refused
+        value = preparing.finished(resource, value)
+        key = Key(resource.key, place.namespace, name)
+        there = self.store.get(key)
+        if there is not None:
+            raise already_there(resource, name, going="deletionTimestamp" in there["metadata"])
+        value = _with_owners(value, owners)
+        warnings = [*warnings, *_warned_of(resource, value)]
+        kept = value if request.is_dry_run else self.store.put(key, value)
+        return Answer(201, kept, warnings=warnings)
+
+    def _update(
+        self, place: Place, old: Object, value: Object, request: Request, warnings: list[str]
+    ) -> Answer:
+        resource, schema = place.resource, self.schema_of(place.resource)
+        value = _with_server_metadata(value, old)
+        told = value["metadata"].get("managedFields")
+        value = self._completed(resource, value)
+        value = preparing.only_status(value, old) if place.subresource else _main(resource, value, old)
+        if told == [{}]:
+            return self._keep_update(place, old, value, request, warnings, owners={})
+        owners = ownership.after_update(
+            old,
+            value,
+            ownership.read_owners(old["metadata"]),
+            Manager(request.manager, ownership.UPDATE, resource.api_version, place.subresource),
+            schema,
+            now=self.now(),
+        )
+        return self._keep_update(place, old, value, request, warnings, owners=owners)
+
+    def _keep_update(
+        self,
+        place: Place,
+        old: Object,
+        value: Object,
+        request: Request,
+        warnings: list[str],
+        *,
+        owners: ownership.Owners,
+    ) -> Answer:
+        resource, schema = place.resource, self.schema_of(place.resource)
+        version = value["metadata"].get("resourceVersion")
+        if version and version != old["metadata"]["resourceVersion"]:
+            raise conflict(resource, place.name, _MODIFIED)
+        value = self._completed(resource, _with_server_metadata(value, old))
+        value = preparing.only_status(value, old) if place.subresource else _main(resource, value, old)
+        is_same = ownership.without_owners(value) == ownership.without_owners(old)
+        value = canonical(value, schema)
+        if resource.has_generation and not place.subresource and preparing.differs_in_spec(old, value):
+            generation = (old["metadata"].get("generation") or 0) + 1
+            value = {**value, "metadata": {**value["metadata"], "generation": generation}}
+        check = rules.of_status if place.subresource == "status" else rules.of_change
+        causes = check(resource, old, value, self.server)
+        if causes:
+            raise invalid(resource.group, resource.kind, place.name, causes)
+        value = _with_owners(value, owners)
+        if is_same and _same_owners(old, value):
+            return Answer(200, old, warnings=warnings)
+        if request.is_dry_run:
+            return Answer(200, value, warnings=warnings)
+        if _is_gone(value["metadata"]):
+            self.store.remove(place.key)
+            return Answer(200, value, warnings=warnings)
+        return Answer(200, self.store.put(place.key, value), warnings=warnings)
+
+    def _completed(self, resource: Resource, value: Object) -> Object:
+        return with_defaults(resource.kind, preparing.converted(resource, value), resource.empty)
+
+    def _empty(self, resource: Resource) -> Object:
+        empty = copy.deepcopy(dict(resource.empty))
+        return {"kind": resource.kind, "apiVersion": resource.api_version, "metadata": {}, **empty}
+
+    def _present(self, place: Place) -> Object:
+        found = self.store.get(place.key)
+        if found is None:
+            raise not_found(place.resource, place.name)
+        return found
+
+    def _need_namespace(self, name: str) -> None:
+        if self.store.get(Key(("", "namespaces"), "", name)) is None:
+            about = {"name": name, "kind": "namespaces"}
+            raise RequestError(404, "NotFound", f'namespaces "{name}" not found', about)
+
+    def _decoded(
+        self, resource: Resource, raw: Any, twice: list[str], request: Request, *, shown: str = ""
+    ) -> tuple[Object, list[str]]:
+        value = of_kind(resource, raw)
+        try:
+            decoded = decode(value, self.schema_of(resource))
+        except DecodingError as error:
+            if shown and request.content_type != STRATEGIC:
+                raise bad_patch(shown, str(error)) from error
+            raise bad_request(cannot(resource, str(error))) from error
+        decoded.value.setdefault("metadata", {})
+        return decoded.value, strictness([*twice, *decoded.told], request, resource, shown)
+
+
+def _is_gone(metadata: Mapping[str, Any]) -> bool:
+    """Whether nothing holds an object that is being deleted."""
+    is_going = "deletionTimestamp" in metadata and not metadata.get("finalizers")
+    return is_going and metadata.get("deletionGracePeriodSeconds", 0) == 0
+
+
+def _main(resource: Resource, value: Object, old: Object) -> Object:
+    return preparing.kept_status(value, old) if resource.has_status else value
+
+
+def _ignored(place: Place) -> tuple[str, ...]:
+    if not place.resource.has_status:
+        return ()
+    if not place.subresource:
+        return ("status",)
+    rest = (*place.resource.empty, "spec")
+    return tuple(name for name in dict.fromkeys(rest) if name != "status")
+
+
+def _with_server_metadata(value: Object, old: Object) -> Object:
+    """What a body leaves out of what the server wrote is as it was."""
+    had, metadata = old["metadata"], dict(value["metadata"])
+    for name in ("uid", "creationTimestamp", "namespace", "name"):
+        if not metadata.get(name) and name in had:
+            metadata[name] = had[name]
+    for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "generation"):
+        metadata.pop(name, None)
+        if name in had:
+            metadata[name] = had[name]
+    metadata["creationTimestamp"] = had["creationTimestamp"]
+    return {**value, "metadata": metadata}
+
+
+def _with_owners(value: Object, owners: ownership.Owners) -> Object:
+    metadata = {key: each for key, each in value["metadata"].items() if key != "managedFields"}
+    metadata.pop("resourceVersion", None)
+    if version := value["metadata"].get("resourceVersion"):
+        metadata["resourceVersion"] = version
+    if owners:
+        metadata["managedFields"] = ownership.write_owners(owners)
+    return {**value, "metadata": metadata}
+
+
+def _same_owners(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Whether the owners are the same, whatever the time."""
+    before, after = (ownership.read_owners(each["metadata"]) for each in (old, new))
+    return {key: each.fields for key, each in before.items()} == {
+        key: each.fields for key, each in after.items()
+    }
+
+
+def _warned_of(resource: Resource, value: Object) -> list[str]:
+    name = value["metadata"].get("name", "")
+    if resource.kind not in {"Job", "Pod"} or "." not in name:
+        return []
+    text = (
+        "this is used in Pod names and hostnames, which can result in surprising behavior; "
+        "a DNS label is recommended"
+    )
+    return [f"metadata.name: {text}: [must not contain dots]"]
