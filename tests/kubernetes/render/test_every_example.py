@@ -11,7 +11,7 @@ import yaml
 
 from allotment.kubernetes.render import to_stream, to_yaml
 from allotment.kubernetes.render.rendered import KINDS
-from tests.kubernetes.golden import VERSIONS, Case, cases
+from tests.kubernetes.stored import VERSIONS, Case, cases
 
 CASES = [
     pytest.param(case, id=f"{case.example}-{case.scheduler}-{'platform' if case.of_platform else 'team'}")
@@ -23,7 +23,7 @@ FOREIGN = ("kueue.x-k8s.io/", "kai.scheduler/", "scheduling.run.ai/")
 @pytest.mark.parametrize("case", CASES)
 def test_it_is_as_stored(case: Case) -> None:
     stored = case.path.read_text(encoding="utf-8")
-    assert to_stream(case.rendered()) == stored, "python -m tests.kubernetes.golden writes what is new"
+    assert to_stream(case.rendered()) == stored, "python -m tests.kubernetes.stored writes what is new"
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -1,4 +1,4 @@
-"""Every example for every scheduler; ``python -m tests.kubernetes.golden`` writes the files."""
+"""Every example for every scheduler; ``python -m tests.kubernetes.stored`` writes the files."""
 
 from __future__ import annotations
 
