@@ -9,6 +9,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,8 @@ import pytest
 from allotment.running.assignment import Network
 from allotment.running.sources.web.client import Client, World
 from allotment.running.sources.web.turns import SharedTurns, TooLateError
-from tests.running.sources.archive import Answer, Archive, Talk, answer, in_turn, silent
+from tests.running.processes import until
+from tests.running.sources.archive import Archive, Talk, answer, in_turn, silent
 
 HOST = "archive.test"
 PATIENCE = 30.0
@@ -41,6 +44,8 @@ def fetch(page):
     except BaseException as error:
         failed.append(error)
 
+print("ready", flush=True)
+sys.stdin.readline()
 threads = [threading.Thread(target=fetch, args=(page,)) for page in range(int(pages))]
 for thread in threads:
     thread.start()
@@ -49,71 +54,106 @@ for thread in threads:
 sys.exit(f"failed: {failed}" if failed else 0)
 """
 
-Fetching = Callable[[str, int], subprocess.Popen[bytes]]
+
+@dataclass
+class Fetching:
+    """A process that fetches so many pages under a name when it is told to, all at once as far as it may."""
+
+    process: subprocess.Popen[str]
+
+    def go(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write("go\n")
+        self.process.stdin.flush()
+
+    def ended(self) -> bool:
+        return self.process.poll() is not None
+
+    def wait(self, seconds: float = PATIENCE) -> int:
+        return self.process.wait(seconds)
 
 
 @pytest.fixture
-def fetching(archive: Archive, tmp_path: Path) -> Iterator[Fetching]:
-    """Starts a process that fetches so many pages under a name, all at once as far as it may."""
-    started: list[subprocess.Popen[bytes]] = []
+def fetching(archive: Archive, tmp_path: Path) -> Iterator[Callable[[str, int], Fetching]]:
+    """Makes processes that are ready to fetch."""
+    with ExitStack() as started:
 
-    def fetch(name: str, pages: int) -> subprocess.Popen[bytes]:
-        words = (str(tmp_path / "shared"), archive.host, name, str(pages))
-        started.append(subprocess.Popen([sys.executable, "-c", FETCHING, *words]))
-        return started[-1]
+        def make(name: str, pages: int) -> Fetching:
+            words = (str(tmp_path / "shared"), archive.host, name, str(pages))
+            process = started.enter_context(
+                subprocess.Popen(
+                    [sys.executable, "-c", FETCHING, *words],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                )
+            )
+            started.callback(process.kill)
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            return Fetching(process)
 
-    yield fetch
-    for process in started:
-        process.kill()
-        process.wait()
-
-
-def slowly(seconds: float = 0.03) -> Answer:
-    """An answer that takes its time."""
-    body = answer(b"x")
-
-    def talk_back(talk: Talk) -> None:
-        talk.closing.wait(seconds)
-        body(talk)
-
-    return talk_back
+        yield make
 
 
-def test_two_processes_together_ask_no_more_at_once_than_one_may(
-    archive: Archive, fetching: Fetching
-) -> None:
-    archive.default = slowly()
-    processes = [fetching(name, 16) for name in ("a", "b")]
-    assert [process.wait(PATIENCE) for process in processes] == [0, 0]
+Make = Callable[[str, int], Fetching]
+
+
+class Slowly:
+    """An answer that takes its time; ``most`` is how many requests ever waited for it at once.
+
+    A request counts until its answer is sent, and not longer: whoever has it may ask for the next.
+    """
+
+    def __init__(self, seconds: float = 0.03) -> None:
+        self.most = 0
+        self._seconds = seconds
+        self._now = 0
+        self._lock = threading.Lock()
+
+    def __call__(self, talk: Talk) -> None:
+        with self._lock:
+            self._now += 1
+            self.most = max(self.most, self._now)
+        talk.closing.wait(self._seconds)
+        with self._lock:
+            self._now -= 1
+        answer(b"x")(talk)
+
+
+def test_two_processes_together_ask_no_more_at_once_than_one_may(archive: Archive, fetching: Make) -> None:
+    archive.default = slowly = Slowly()
+    both = [fetching(name, 16) for name in ("a", "b")]
+    for one in both:
+        one.go()
+    assert [one.wait() for one in both] == [0, 0]
     assert len(archive.asked) == 32
-    assert archive.most_at_once == 2
+    assert slowly.most == 2
 
 
 def test_a_process_that_came_first_does_not_keep_the_other_waiting_to_its_end(
-    archive: Archive, fetching: Fetching
+    archive: Archive, fetching: Make
 ) -> None:
-    archive.default = slowly()
-    processes = [fetching(name, 24) for name in ("a", "b")]
-    assert [process.wait(PATIENCE) for process in processes] == [0, 0]
-    first = [path[1] for path in archive.paths()]
-    both = first[max(first.index("a"), first.index("b")) :]
-    assert min(both.count("a"), both.count("b")) > 6
-    assert "ab" in "".join(both)
-    assert "ba" in "".join(both)
+    archive.default = Slowly()
+    first, second = fetching("a", 300), fetching("b", 3)
+    first.go()
+    until(lambda: len(archive.asked) > 4)
+    second.go()
+    assert second.wait() == 0
+    assert not first.ended()
 
 
-def test_a_process_that_is_killed_leaves_its_turns_to_others(archive: Archive, fetching: Fetching) -> None:
+def test_a_process_that_is_killed_leaves_its_turns_to_others(archive: Archive, fetching: Make) -> None:
     archive.answers = {f"/a/{page}": silent() for page in range(4)}
     archive.default = answer(b"x")
-    first = fetching("a", 4)
-    end = time.monotonic() + PATIENCE
-    while len(archive.asked) < 2:
-        assert time.monotonic() < end
-    second = fetching("b", 3)
+    first, second = fetching("a", 4), fetching("b", 3)
+    first.go()
+    until(lambda: len(archive.asked) == 2)
+    second.go()
     with pytest.raises(subprocess.TimeoutExpired):
         second.wait(1.0)
-    first.send_signal(signal.SIGKILL)
-    assert second.wait(PATIENCE) == 0
+    first.process.send_signal(signal.SIGKILL)
+    assert second.wait() == 0
     assert sorted(archive.paths()[2:]) == ["/b/0", "/b/1", "/b/2"]
 
 
