@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -170,8 +170,8 @@ def whole_number(text: str | None) -> int | None:
         raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
 
 
-def unsupported_media() -> RequestError:
+def unsupported_media(known: Iterable[str]) -> RequestError:
     """A body in a form that the server does not take here."""
-    listed = ", ".join(PATCHES)
+    listed = ", ".join(known)
     text = f"the body of the request was in an unknown format - accepted media types include: {listed}"
     return RequestError(415, "UnsupportedMediaType", text)

@@ -63,9 +63,18 @@ def body_of(request: Request) -> tuple[Any, list[str]]:
 def yaml_of(request: Request) -> tuple[Any, list[str]]:
     """The document of an apply, and what is there twice."""
     try:
-        return parse(request.body, is_yaml=not request.body.lstrip().startswith(b"{"))
+        is_json = request.body.lstrip().startswith(b"{")
+        value, twice = parse(request.body, is_yaml=not is_json)
+        told = [_as_yaml(each) if is_json else each for each in twice]
+        return value, [f"error converting YAML to JSON: {each}" for each in told]
     except (ValueError, yaml.YAMLError) as error:
         raise bad_request(f"error decoding YAML: {error}") from error
+
+
+def _as_yaml(told: str) -> str:
+    """What is told of a key that is twice in JSON, as a reader of YAML tells it."""
+    key = told.rpartition(".")[2].removeprefix('duplicate field "').removesuffix('"')
+    return f'yaml: unmarshal errors:\n  line 1: key "{key}" already set in map'
 
 
 def patch_of(request: Request) -> Any:
@@ -106,6 +115,8 @@ def strictness(told: list[str], request: Request, resource: Resource, shown: str
         return []
     if request.level == "Warn":
         return list(told)
+    if request.is_apply:
+        raise bad_request(f"error strict decoding YAML: {told[0]}")
     text = f"strict decoding error: {', '.join(told)}"
     if shown:
         raise bad_patch(shown, text)

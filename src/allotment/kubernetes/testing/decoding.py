@@ -20,6 +20,7 @@ from allotment.quantities.kubernetes import Quantity
 _QUANTITY_WORDS = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 )
+_MAY_BE_EMPTY: Final = frozenset({"holderIdentity", "storageClassName", "volumeMode", "reason"})
 _LAYOUTS: Final = {
     "Time": "2006-01-02T15:04:05Z07:00",
     "MicroTime": "2006-01-02T15:04:05.000000Z07:00",
@@ -47,7 +48,7 @@ def parse(body: bytes, *, is_yaml: bool) -> tuple[Any, list[str]]:
     if not is_yaml:
         value = json.loads(body or b"null", object_pairs_hook=_Pairs)
         return _plain(value, "", twice), twice
-    loader = yaml.SafeLoader(body)
+    loader = _Loader(body)
     try:
         node = loader.get_single_node()
         if isinstance(node, yaml.MappingNode):
@@ -74,6 +75,16 @@ def canonical(value: Any, schema: Schema) -> Any:
     if isinstance(value, list) and schema.is_list:
         return [canonical(item, schema.element) for item in value]
     return value
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML as the server reads it: a time is a text."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
 
 
 class _Pairs(list[Any]):
@@ -109,7 +120,7 @@ def _doubled_in_yaml(node: yaml.Node) -> Iterator[str]:
 
 
 def _decode(value: Any, schema: Schema, path: str, owner: str, told: list[str]) -> Any:
-    if schema.is_open or value is None:
+    if schema.is_open or value is None or (schema.custom and not _has_shape(value, schema)):
         return value
     if schema.is_quantity:
         return _amount(value)
@@ -127,6 +138,11 @@ def _decode(value: Any, schema: Schema, path: str, owner: str, told: list[str]) 
     if isinstance(value, str) and not schema.custom:
         _check_text(value, schema)
     return value
+
+
+def _has_shape(value: Any, schema: Schema) -> bool:
+    """Whether it is an object or a list where one is wanted; what is not is the rules' affair."""
+    return isinstance(value, dict if schema.is_map else list) if schema.is_map or schema.is_list else False
 
 
 def _check_text(value: str, schema: Schema) -> None:
@@ -156,11 +172,18 @@ def _decode_map(
             kept[key] = "" if found is None and "string" in below.types else found
             continue
         found = _decode(inner, below, inside, schema.short or owner, told)
-        if found is not None and not (
-            (below.is_list or "additionalProperties" in below.raw) and not found and not schema.custom
-        ):
+        if not _is_left_out(found, key, below, schema):
             kept[key] = found
     return kept
+
+
+def _is_left_out(found: Any, key: str, below: Schema, schema: Schema) -> bool:
+    """Whether Go leaves a field out that is written: an empty list, map or text that says nothing."""
+    if found is None or schema.custom:
+        return found is None
+    if found == "":
+        return key not in (schema.raw.get("required") or ()) and key not in _MAY_BE_EMPTY
+    return not found and (below.is_list or "additionalProperties" in below.raw)
 
 
 def _fits(value: Any, schema: Schema) -> bool:

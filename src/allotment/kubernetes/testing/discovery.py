@@ -10,6 +10,7 @@ from allotment.kubernetes.testing.asked import Request
 from allotment.kubernetes.testing.resources import Resource
 
 _VERBS: Final = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+_CUSTOM_VERBS: Final = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 _STATUS_VERBS: Final = ("get", "patch", "update")
 
 
@@ -59,9 +60,17 @@ def _group(name: str, resources: Iterable[Resource]) -> dict[str, Any]:
 def _listed(group_version: str, served: Iterable[Resource]) -> dict[str, Any]:
     listed = []
     for each in served:
-        common = {"singularName": each.kind.lower(), "namespaced": each.is_namespaced, "kind": each.kind}
-        listed.append({"name": each.plural, **common, "verbs": list(_VERBS)})
+        common = {"namespaced": each.is_namespaced, "kind": each.kind}
+        verbs = list(_VERBS if each.schema is None else _CUSTOM_VERBS)
+        listed.append({"name": each.plural, "singularName": each.kind.lower(), **common, "verbs": verbs})
         for door, there in (("status", each.has_status), ("scale", each.has_scale)):
             if there:
-                listed.append({"name": f"{each.plural}/{door}", **common, "verbs": list(_STATUS_VERBS)})
+                listed.append(
+                    {
+                        "name": f"{each.plural}/{door}",
+                        "singularName": "",
+                        **common,
+                        "verbs": list(_STATUS_VERBS),
+                    }
+                )
     return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": group_version, "resources": listed}

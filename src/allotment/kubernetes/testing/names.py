@@ -52,7 +52,7 @@ def of_label_name(text: str) -> Iterator[str]:
 def of_subdomain(text: str) -> Iterator[str]:
     """What is wrong with a DNS subdomain."""
     if len(text) > 253:
-        yield "must be no more than 253 bytes"
+        yield "must be no more than 253 characters"
     if not _SUBDOMAIN.fullmatch(text):
         yield SUBDOMAIN_WORDS
 

@@ -62,7 +62,7 @@ class Reader:
         at, start = self._page(token) if token else (self._version(request, version), None)
         if token and request.query.get("resourceVersion") == "0":
             limit = 0
-        is_selected = _selection(request)
+        is_selected = _selection(request, place.resource.kind)
         found = self.store.listed(
             place.resource.key, place.namespace, None if at == self.store.revision else at
         )
@@ -88,7 +88,7 @@ class Reader:
         _check_list(request)
         asked = request.query.get("resourceVersion", "")
         version = whole_number(asked) or 0
-        is_selected = _selection(request)
+        is_selected = _selection(request, place.resource.kind)
 
         def is_watched(key: Key) -> bool:
             named = not place.name or key.name == place.name
@@ -202,11 +202,9 @@ class Watch:
         return {"type": "BOOKMARK", "object": told}
 
 
-def _selection(request: Request) -> Callable[[Mapping[str, Any]], bool]:
-    labels, fields = (
-        by_labels(request.query.get("labelSelector", "")),
-        by_fields(request.query.get("fieldSelector", "")),
-    )
+def _selection(request: Request, kind: str) -> Callable[[Mapping[str, Any]], bool]:
+    labels = by_labels(request.query.get("labelSelector", ""))
+    fields = by_fields(request.query.get("fieldSelector", ""), kind)
     return lambda value: labels(value) and fields(value)
 
 

@@ -13,6 +13,26 @@ _WORD: Final = re.compile(r"\s*(==|!=|=|>|<|!|\(|\)|,|[^\s=!<>(),]+)")
 _OPERATORS: Final = frozenset({"=", "==", "!=", "in", "notin", ">", "<"})
 
 
+_FIELDS: Final = ("metadata.name", "metadata.namespace")
+_FIELDS_OF: Final[Mapping[str, tuple[str, ...]]] = {
+    "Pod": (
+        "spec.nodeName",
+        "spec.restartPolicy",
+        "spec.schedulerName",
+        "spec.serviceAccountName",
+        "status.phase",
+        "status.podIP",
+        "status.nominatedNodeName",
+    ),
+    "Job": ("status.successful",),
+    "Node": ("spec.unschedulable",),
+    "Secret": ("type",),
+    "Namespace": ("status.phase", "name"),
+    "Event": ("involvedObject.kind", "involvedObject.name", "involvedObject.uid", "reason", "type"),
+    "ResourceSlice": ("spec.nodeName", "spec.driver"),
+}
+
+
 def by_labels(text: str) -> Test:
     """The test of a label selector."""
     tests = [_requirement(part) for part in _parts(text)]
@@ -24,9 +44,9 @@ def by_labels(text: str) -> Test:
     return is_selected
 
 
-def by_fields(text: str) -> Test:
-    """The test of a field selector."""
-    tests = [_field(part) for part in text.split(",") if part]
+def by_fields(text: str, kind: str) -> Test:
+    """The test of a field selector of a kind."""
+    tests = [_field(part, kind) for part in text.split(",") if part]
     return lambda value: all(test(value) for test in tests)
 
 
@@ -73,10 +93,20 @@ def _unreadable(found: str) -> RequestError:
     )
 
 
-def _field(part: str) -> Test:
+def _unknown_field(name: str, kind: str) -> str:
+    if kind in {"Pod", "Node", "Event", "Namespace"}:
+        return f"field label not supported: {name}"
+    if kind == "Job":
+        return f'field label "{name}" not supported for Job'
+    return f'"{name}" is not a known field selector: only "metadata.name", "metadata.namespace"'
+
+
+def _field(part: str, kind: str) -> Test:
     found = re.fullmatch(r"([^=!]+)(==|!=|=)(.*)", part)
     if found is None:
         raise bad_request(f"invalid selector: '{part}'; can't understand '{part}'")
+    if found[1] not in (*_FIELDS, *_FIELDS_OF.get(kind, ())):
+        raise bad_request(_unknown_field(found[1], kind))
     path, operator, wanted = found[1].split("."), found[2], found[3]
 
     def is_selected(value: Mapping[str, Any]) -> bool:

@@ -52,6 +52,7 @@ from allotment.kubernetes.testing.defaults import with_defaults
 from allotment.kubernetes.testing.ownership import ConflictsError, Manager
 from allotment.kubernetes.testing.patches import PatchError, json_patch, merge_patch, strategic_patch
 from allotment.kubernetes.testing.resources import Resource
+from allotment.kubernetes.testing.rules.custom import with_custom_defaults
 from allotment.kubernetes.testing.schemas import Schema
 from allotment.kubernetes.testing.store import Key, Store
 
@@ -105,12 +106,12 @@ class Writer:
     def patch(self, place: Place, request: Request) -> Answer:
         """PATCH of any kind."""
         if request.content_type not in PATCHES:
-            raise unsupported_media()
+            raise unsupported_media(PATCHES)
         check_options(request)
         if request.content_type == APPLY:
             return self._apply(place, request)
         if request.content_type == STRATEGIC and place.resource.schema is not None:
-            raise unsupported_media()
+            raise unsupported_media(each for each in PATCHES if each != STRATEGIC)
         old = self._present(place)
         raw, shown = self._patched(place.resource, old, request)
         told: list[str] = []
@@ -285,6 +286,9 @@ class Writer:
         return Answer(200, self.store.put(place.key, value), warnings=warnings)
 
     def _completed(self, resource: Resource, value: Object) -> Object:
+        if resource.schema is not None:
+            filled: Object = with_custom_defaults(value, resource.schema)
+            return filled
         return with_defaults(resource.kind, preparing.converted(resource, value), resource.empty)
 
     def _empty(self, resource: Resource) -> Object:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
@@ -19,9 +20,15 @@ from allotment.kubernetes.testing.answers import Cause, forbidden, required, wro
 from allotment.kubernetes.testing.names import of_metadata, of_metadata_change, quoted
 from allotment.kubernetes.testing.resources import Resource
 from allotment.kubernetes.testing.rules import jobs, pods
+from allotment.kubernetes.testing.rules.custom import of_custom
 from allotment.kubernetes.testing.rules.job_status import of_job_status
 
 Raw = Mapping[str, Any]
+_DATA_KEY: Final = re.compile(r"[-._a-zA-Z0-9]+")
+_DATA_KEY_WORDS: Final = (
+    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or "
+    "'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
+)
 _LARGEST: Final = 1024 * 1024
 _STARTS: Final = {
     Reason.REQUIRED: "Required value",
@@ -47,6 +54,8 @@ def of_new(resource: Resource, value: Raw, server: Server) -> list[Cause]:
     if resource.group == _DEVICE_GROUP:
         return list(_of_device(resource, value, server))
     causes = list(of_metadata(value["metadata"], namespaced=resource.is_namespaced))
+    if resource.schema is not None:
+        return [*causes, *of_custom(value, resource.schema)]
     return [*causes, *_NEW.get(resource.kind, _nothing)(value)]
 
 
@@ -61,6 +70,8 @@ def of_change(resource: Resource, old: Raw, new: Raw, server: Server) -> list[Ca
             else [*causes, *_of_device(resource, new, server)]
         )
     causes.extend(of_metadata(new["metadata"], namespaced=resource.is_namespaced))
+    if resource.schema is not None:
+        return [*causes, *of_custom(new, resource.schema)]
     return [*causes, *_CHANGED.get(resource.kind, _nothing_changed)(old, new)]
 
 
@@ -72,6 +83,8 @@ def of_status(resource: Resource, old: Raw, new: Raw, server: Server) -> list[Ca
         problems = [each for each in told if not each.tolerated and each.loc[0] == "status"]
         problems = [*of_status_change(old, new), *problems]
         return [*causes, *(_cause(new, each) for each in problems)]
+    if resource.schema is not None:
+        return [*causes, *of_custom(new, resource.schema)]
     return [*causes, *(of_job_status(old, new) if resource.kind == "Job" else ())]
 
 
@@ -109,13 +122,25 @@ def _cause(value: Raw, problem: Problem) -> Cause:
 
 def _of_config_map(value: Raw) -> Iterator[Cause]:
     data, binary = value.get("data") or {}, value.get("binaryData") or {}
+    for key in data:
+        yield from _of_data_key(key, "data")
+        if key in binary:
+            yield wrong(f"data[{key}]", quoted(key), "duplicate of key present in binaryData")
+    for key in binary:
+        yield from _of_data_key(key, "binaryData")
     size = sum(len(text.encode()) for text in data.values())
-    for key, text in binary.items():
-        size += len(text) * 3 // 4
-        if key in data:
-            yield wrong("data[" + key + "]", quoted(key), "duplicate of key present in binaryData")
+    size += sum(len(base64.b64decode(text)) for text in binary.values())
     if size > _LARGEST:
         yield Cause("[]", "FieldValueTooLong", f"Too long: may not be more than {_LARGEST} bytes")
+
+
+def _of_data_key(key: str, place: str) -> Iterator[Cause]:
+    if not _DATA_KEY.fullmatch(key):
+        yield wrong(f"{place}[{key}]", quoted(key), _DATA_KEY_WORDS)
+    if len(key) > 253:
+        yield wrong(f"{place}[{key}]", quoted(key), "must be no more than 253 characters")
+    if key == "." or key.startswith(".."):
+        yield wrong(f"{place}[{key}]", quoted(key), "must not be '.' or start with '..'")
 
 
 def _of_config_map_change(old: Raw, new: Raw) -> Iterator[Cause]:
@@ -126,6 +151,7 @@ def _of_config_map_change(old: Raw, new: Raw) -> Iterator[Cause]:
 def _of_secret(value: Raw) -> Iterator[Cause]:
     size = 0
     for key, text in (value.get("data") or {}).items():
+        yield from _of_data_key(key, "data")
         try:
             size += len(base64.b64decode(text, validate=True))
         except binascii.Error:

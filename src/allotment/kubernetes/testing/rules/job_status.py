@@ -27,8 +27,10 @@ def of_job_status(old: Raw, new: Raw) -> Iterator[Cause]:
     if (status.get("ready") or 0) > (status.get("active") or 0) >= 0:
         yield wrong("status.ready", str(status["ready"]), "cannot set more ready pods than active")
     yield from _of_indexes(new, status)
-    yield from _of_times(status)
+    yield from _of_completion(status)
     yield from _of_conditions(_true(before), _true(status))
+    if _true(status) & set(_FINAL) and not status.get("startTime"):
+        yield required("status.startTime", "startTime is required for finished job")
 
 
 def _of_indexes(job: Raw, status: Raw) -> Iterator[Cause]:
@@ -42,7 +44,7 @@ def _of_indexes(job: Raw, status: Raw) -> Iterator[Cause]:
             yield wrong(f"status.{name}", quoted(text), f"error parsing {name}: {problem}")
 
 
-def _of_times(status: Raw) -> Iterator[Cause]:
+def _of_completion(status: Raw) -> Iterator[Cause]:
     true = _true(status)
     ended = status.get("completionTime")
     if "Complete" in true and not ended:
@@ -50,8 +52,6 @@ def _of_times(status: Raw) -> Iterator[Cause]:
     if ended and "Complete" not in true:
         why = "cannot set completionTime when there is no Complete=True condition"
         yield wrong("status.completionTime", quoted(ended), why)
-    if true & set(_FINAL) and not status.get("startTime"):
-        yield required("status.startTime", "startTime is required for finished job")
 
 
 def _of_conditions(before: set[str], after: set[str]) -> Iterator[Cause]:

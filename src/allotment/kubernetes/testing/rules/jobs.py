@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from allotment.kubernetes.testing.answers import Cause, required, unsupported, wrong
-from allotment.kubernetes.testing.names import of_key, of_label_name, quoted
+from allotment.kubernetes.testing.names import of_label_name, of_subdomain, quoted
 from allotment.kubernetes.testing.rules.pods import of_template
 from allotment.kubernetes.testing.rules.policies import of_failure_policy, of_success_policy
 
@@ -130,9 +130,11 @@ def _of_spec(spec: Raw) -> Iterator[Cause]:
 
 
 def _of_manager(text: str) -> Iterator[str]:
-    if "/" not in text:
+    domain, _, path = text.partition("/")
+    if not path:
         yield 'must be a domain-prefixed path (such as "acme.io/foo")'
-    yield from of_key(text)
+        return
+    yield from of_subdomain(domain)
 
 
 def _of_indexes(spec: Raw) -> Iterator[Cause]:
