@@ -9,6 +9,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from allotment.devices.validation import Server, validate
 from allotment.kubernetes.render import to_stream, to_yaml
 from allotment.kubernetes.render.rendered import KINDS
 from tests.kubernetes.stored import VERSIONS, Case, cases
@@ -59,3 +60,11 @@ def test_kubernetes_takes_every_object(version: str) -> None:
                 continue
             seen.add(text)
             kubernetes_validate.validate(dict(value), version, strict=True)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_our_own_reading_of_the_rules_takes_claims_and_classes(case: Case) -> None:
+    for value in case.rendered().objects:
+        if str(value["apiVersion"]).startswith("resource.k8s.io/"):
+            verdict = validate(value["kind"], value, server=Server.of("1.36"))
+            assert (verdict.problems, verdict.dropped) == ((), ())

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from allotment.kubernetes.render.platform import render_platform
-from allotment.kubernetes.render.platform.kai import gpu_numbers
+from allotment.kubernetes.render.platform.kai import TEAMS, gpu_numbers
 from allotment.kubernetes.render.platform.kueue import device_class_mappings, nominal_quota, weight_text
 from allotment.platform.model import Card, Platform, Queue, Team
 from tests.kubernetes.stored import Case
@@ -49,13 +49,13 @@ def test_cluster_queues_say_every_default(scheduler: str) -> None:
 @pytest.mark.parametrize("scheduler", ["kai", "both"])
 def test_kai_queues_say_all_nine_numbers(scheduler: str) -> None:
     queues = of_kind(scheduler, "Queue")
-    assert list(queues) == ["allotment", "archive", "laboratory"]
+    assert list(queues) == ["allotment-teams", "archive", "laboratory"]
     for name, spec in queues.items():
         assert list(spec["resources"]) == ["cpu", "memory", "gpu"]
         for numbers in spec["resources"].values():
             assert set(numbers) == {"quota", "overQuotaWeight", "limit"}
-        assert spec.get("parentQueue") == (None if name == "allotment" else "allotment")
-    runtimes = {spec.get("reclaimMinRuntime") for name, spec in queues.items() if name != "allotment"}
+        assert spec.get("parentQueue") == (None if name == TEAMS else TEAMS)
+    runtimes = {spec.get("reclaimMinRuntime") for name, spec in queues.items() if name != TEAMS}
     assert runtimes == ({"600s"} if scheduler == "kai" else {None})
 
 

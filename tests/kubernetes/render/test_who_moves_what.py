@@ -15,6 +15,7 @@ from allotment.errors import AllotmentError
 from allotment.kubernetes.render import render
 from allotment.kubernetes.render.names import job_name
 from allotment.kubernetes.render.parts import MOST_BYTES, parts_of
+from allotment.kubernetes.render.platform import render_platform
 from allotment.kubernetes.render.rendered import Rendered
 from allotment.platform.model import SCHEDULERS, Lane, Platform, Team, TopologyLevel
 from allotment.platform.need import Need
@@ -269,3 +270,15 @@ def test_gang_objects_are_those_of_the_version_and_off_by_default(
     for scheduler in ("kueue", "kai", "both"):
         other = render(repository, platform, TEAM, scheduler=scheduler, gang_objects=True)
         assert not [each for each in other.objects if each["kind"] == "PodGroup"]
+
+
+def test_two_teams_in_one_namespace_are_refused() -> None:
+    teams = {name: Team(name, namespace="shared") for name in ("a", "b")}
+    with pytest.raises(AllotmentError, match="have one namespace"):
+        render_platform(Platform(teams=teams))
+
+
+def test_a_cluster_without_claims_is_told() -> None:
+    platform = replace(PLATFORM, versions=replace(PLATFORM.versions, kubernetes="1.33"))
+    found = render(Repository(Path()), platform, TEAM)
+    assert [note.about for note in found.notes if note.kind == "warning"] == ["versions.kubernetes"]

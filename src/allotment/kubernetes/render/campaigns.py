@@ -166,7 +166,7 @@ def _program(
     if secrets:
         command += ["--secrets", SECRETS]
     command += ["--prepare"] if prepare else ["--index", "$(JOB_COMPLETION_INDEX)"]
-    return Program(pipeline.image, command, env, [*mounts, *secrets])
+    return Program(pipeline.image, command, env, [*mounts, *secrets], in_workdir=True)
 
 
 def _prepare_job(context: Context, campaign: Campaign, pipeline: Pipeline, part: Part) -> Object:

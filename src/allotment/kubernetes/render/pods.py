@@ -8,7 +8,7 @@ and in no ``env`` of a process that is looked at from outside. `fsGroup` lets th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from allotment.kubernetes.render.context import Context
@@ -52,13 +52,16 @@ class Mount:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What a pod's one container is: image, command, variables, what it sees."""
+    """What a pod's one container is: image, command, variables, what it sees.
+
+    ``in_workdir``: it starts there, and not where its image says.
+    """
 
     image: str | None
     command: Sequence[str] = ()
     env: Sequence[Mapping[str, Any]] = ()
     mounts: Sequence[Mount] = ()
-    ports: Sequence[Mapping[str, Any]] = field(default=())
+    in_workdir: bool = False
 
 
 def pod_spec(
@@ -73,7 +76,8 @@ def pod_spec(
     }
     if program.command:
         container["command"] = list(program.command)
-    container["workingDir"] = WORKDIR
+    if program.in_workdir:
+        container["workingDir"] = WORKDIR
     container["env"] = [{"name": "HOME", "value": WORKDIR}, *program.env]
     container["resources"] = _resources(need, resources)
     container["securityContext"] = dict(CONTAINER_SECURITY)

@@ -7,6 +7,7 @@ a Job back, and it would admit this one, so a suspended campaign is left out unt
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final
 
 from allotment.kubernetes.render.campaigns import campaign_objects
 from allotment.kubernetes.render.context import Context
@@ -15,6 +16,8 @@ from allotment.kubernetes.render.gangs import gang_rendered
 from allotment.kubernetes.render.pipelines import pipeline_objects
 from allotment.kubernetes.render.rendered import Note, Rendered, together
 from allotment.repository.model import Campaign, Repository
+
+CLAIMS_SINCE: Final = 34
 
 
 def repository_objects(
@@ -51,6 +54,10 @@ def _held(campaign: Campaign) -> Note:
 
 def _about(context: Context) -> Iterator[Rendered]:
     """What holds for all of them."""
+    if 0 < context.minor < CLAIMS_SINCE:
+        words = f"Kubernetes {context.platform.versions.kubernetes} has no claims of resource.k8s.io/v1"
+        remedy = f"1.{CLAIMS_SINCE} is the first that has"
+        yield Rendered(notes=(Note("versions.kubernetes", words, remedy, "warning"),))
     if "://" not in context.platform.bucket:
         words = f"the bucket {context.platform.bucket} is a folder, which ends with each pod"
         note = Note("platform", words, "set `bucket: s3://…` in the platform's file")

@@ -16,6 +16,7 @@ from allotment.kubernetes.render.rendered import Note, Object, Rendered, Setting
 from allotment.platform.model import Platform, Queue
 
 VERSION: Final = "scheduling.run.ai/v2"
+TEAMS: Final = f"{ROOT}-teams"
 NO_LIMIT: Final = -1
 FREE: Final = {"quota": NO_LIMIT, "overQuotaWeight": 1, "limit": NO_LIMIT}
 
@@ -25,7 +26,7 @@ def kai_objects(platform: Platform) -> Rendered:
     if platform.scheduler not in {"kai", "both"}:
         return Rendered()
     alone = platform.scheduler == "kai"
-    objects: list[Object] = [_queue(ROOT, dict(FREE))]
+    objects: list[Object] = [_queue(TEAMS, dict(FREE))]
     if platform.topology:
         objects.append(
             {
@@ -39,7 +40,7 @@ def kai_objects(platform: Platform) -> Rendered:
     runtimes = {"preemptMinRuntime": f"{seconds}s", "reclaimMinRuntime": f"{seconds}s"} if alone else {}
     for team in platform.teams.values():
         gpu = gpu_numbers(team.queue) if alone else dict(FREE)
-        objects.append(_queue(team.name, gpu, parentQueue=ROOT, **runtimes))
+        objects.append(_queue(team.name, gpu, parentQueue=TEAMS, **runtimes))
     return Rendered(tuple(objects), tuple(_notes(platform)), tuple(_settings(platform)))
 
 
@@ -53,7 +54,7 @@ def gpu_numbers(queue: Queue) -> dict[str, Any]:
 
 
 def _queue(name: str, gpu: dict[str, Any], **spec: Any) -> Object:
-    labels = labels_of() if name == ROOT else labels_of(team=name)
+    labels = labels_of() if name == TEAMS else labels_of(team=name)
     return {
         "apiVersion": VERSION,
         "kind": "Queue",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from allotment.errors import AllotmentError
 from allotment.kubernetes.render.context import namespace_of
 from allotment.kubernetes.render.names import ROOT, labels_of
 from allotment.kubernetes.render.pods import CREDENTIALS
@@ -42,12 +43,26 @@ CLUSTER_GROUPS: Final = (
 
 def namespace_objects(platform: Platform) -> Rendered:
     """Namespaces, who may do what in them, and what has to be put there by hand."""
+    _look_at_sharing(platform)
     objects: list[Object] = [_reader()]
     notes: list[Note] = []
     for team in platform.teams.values():
         objects += _of_team(team)
         notes += _credentials(platform, team)
     return Rendered(tuple(objects), tuple(notes))
+
+
+def _look_at_sharing(platform: Platform) -> None:
+    """Refuse two teams in one namespace: a namespace says whose queue its work may use."""
+    owners: dict[str, str] = {}
+    for team in platform.teams.values():
+        other = owners.setdefault(namespace_of(team), team.name)
+        if other != team.name:
+            raise AllotmentError(
+                f"teams `{other}` and `{team.name}` have one namespace, `{namespace_of(team)}`, by which "
+                "nobody could tell their queues and secrets apart",
+                remedy=f"give each a namespace of its own: `teams.{team.name}.namespace`",
+            )
 
 
 def _of_team(team: Team) -> Iterator[Object]:
