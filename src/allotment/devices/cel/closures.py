@@ -27,7 +27,7 @@ from allotment.devices.cel.cel_types import CelType
 from allotment.devices.cel.checked import Checked, Reference
 from allotment.devices.cel.dispatch import arguments_of, callee
 from allotment.devices.cel.library.messages import UNDEFINED
-from allotment.devices.cel.naming import Names
+from allotment.devices.cel.naming import STRICT_OPTIONALS, Names
 from allotment.devices.cel.panics import may_panic
 from allotment.devices.cel.paths import Compute
 from allotment.devices.cel.shapes import known_shape
@@ -199,7 +199,8 @@ class Closures:
     def fallback(self, node: Call) -> Plan:
         """``or`` and ``orValue``."""
         one, other = map(self.compute, arguments_of(node, self.checked))
-        return Plan(logic.fallback(one, other, unwrap=node.function == "orValue"))
+        lenient = self.names.cel_go < STRICT_OPTIONALS
+        return Plan(logic.fallback(one, other, unwrap=node.function == "orValue", lenient=lenient))
 
     def list_expr(self, node: ListExpr) -> Plan:
         """A list."""

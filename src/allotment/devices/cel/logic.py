@@ -146,12 +146,17 @@ def ordered_with(
     return compute
 
 
-def fallback(optional: Compute, other: Compute, *, unwrap: bool) -> Compute:
-    """``or`` and ``orValue``: the second only where the first has nothing."""
+def fallback(optional: Compute, other: Compute, *, unwrap: bool, lenient: bool) -> Compute:
+    """``or`` and ``orValue``: the second only where the first has nothing.
+
+    ``lenient``: what is no optional is the result, as before cel-go 0.28.
+    """
 
     def compute(device: DeviceView, slots: Slots) -> Value:
         found = optional(device, slots)
         if type(found) is not v.OptionalValue:
+            if lenient:
+                return found
             raise no_such_overload()
         if found.present:
             return found.value if unwrap else found

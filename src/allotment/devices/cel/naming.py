@@ -18,6 +18,8 @@ from allotment.devices.cel.macros import Macro, MacroKey
 from allotment.devices.cel.syntax import Expr, Ident, Select
 
 NEWEST_CEL_GO: Final = (0, 29)
+STRICT_OPTIONALS: Final = (0, 28)
+"""Since then ``or`` and ``orValue`` are errors of what is no optional."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from allotment.devices.cel.costs.tally import CostExceededError, Tally, failed
 from allotment.devices.cel.devices import DeviceView
 from allotment.devices.cel.dispatch import CONVERSIONS, Callee, arguments_of, callee
 from allotment.devices.cel.folds import attempt
-from allotment.devices.cel.naming import Names
+from allotment.devices.cel.naming import STRICT_OPTIONALS, Names
 from allotment.devices.cel.panics import PanicError
 from allotment.devices.cel.problems import EvaluationError, no_such_overload
 from allotment.devices.cel.results import as_bool
@@ -199,7 +199,8 @@ class _Counts:
         nodes = arguments_of(node, self.checked)
         if called.overload == "in_list" and (quick := self.membership(nodes)) is not None:
             return quick
-        stops = stops_at_errors(called, nodes)
+        ready = len(nodes) > 1 and self.constant(nodes[1]) is not MISSING
+        stops = stops_at_errors(called, len(nodes), ready=ready)
         return counted_call(
             called, [self.count(argument) for argument in nodes], self.names.cel_go, stops=stops
         )
@@ -255,13 +256,14 @@ class _Counts:
     def fallback(self, node: Call) -> Count:
         one, other = map(self.count, arguments_of(node, self.checked))
         unwrap = node.function == "orValue"
+        lenient = self.names.cel_go < STRICT_OPTIONALS
 
         def count(tally: Tally) -> Value:
             found = one(tally)
             if failed(found):
                 return found
             if type(found) is not v.OptionalValue:
-                return no_such_overload()
+                return found if lenient else no_such_overload()
             if not found.present:
                 return other(tally)
             return found.value if unwrap else found

@@ -13,7 +13,6 @@ from allotment.devices.cel.dispatch import Callee
 from allotment.devices.cel.library.messages import MESSAGES
 from allotment.devices.cel.panics import check_reckoning, may_panic
 from allotment.devices.cel.problems import EvaluationError
-from allotment.devices.cel.syntax import Expr, Literal
 from allotment.devices.cel.values import MISSING, Value
 
 _PATTERNS: Final = frozenset({"matches", "find", "findAll"})
@@ -118,11 +117,13 @@ def folded(walked: Count, variables: list[int], accumulator: int, parts: tuple[C
     return count
 
 
-def stops_at_errors(called: Callee, nodes: tuple[Expr, ...]) -> bool:
-    """Whether a call gives up at the first argument that fails, and then costs nothing."""
-    if called.function in _PATTERNS and len(nodes) > 1 and isinstance(nodes[1], Literal):
+def stops_at_errors(called: Callee, count: int, *, ready: bool) -> bool:
+    """Whether a call gives up at the first argument that fails, and then costs nothing; ``ready``: its second
+    argument is a constant, so that a pattern has been read.
+    """
+    if called.function in _PATTERNS and ready:
         return True
-    return len(nodes) > 2 or called.function == "format" or not (called.overload or called.any_types)
+    return count > 2 or called.function == "format" or not (called.overload or called.any_types)
 
 
 def counted_call(called: Callee, parts: list[Count], cel_go: tuple[int, int], *, stops: bool) -> Count:

@@ -121,7 +121,7 @@ _TAKERS: Final[Mapping[str, tuple[Callable[..., v.Value], frozenset[type]]]] = {
     "_*_": (multiply, _NUMBERS),
     "_/_": (divide, _NUMBERS),
     "_%_": (modulo, frozenset({int, UInt})),
-    "-_": (negate, frozenset({int, float})),
+    "-_": (negate, frozenset({int, float, bool})),
     "_<_": (v.less, v.ORDERED),
     "_<=_": (v.less_equal, v.ORDERED),
     "_>_": (v.greater, v.ORDERED),
