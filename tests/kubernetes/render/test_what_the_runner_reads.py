@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from allotment.kubernetes.render import render
-from allotment.platform.model import Platform, Team
+from allotment.kubernetes.render.documents import WORKDIR
+from allotment.kubernetes.render.pods import ASSIGNMENT
+from allotment.platform.model import Platform, Sources, Team
 from allotment.repository import load_repository
 from allotment.running.__main__ import _asked, _of_files
 from allotment.running.assignment import AssignmentError, read_assignment
@@ -45,7 +50,6 @@ def root(tmp_path: Path) -> Path:
 
 
 def objects_of(root: Path) -> dict[tuple[str, str], Any]:
-    from allotment.platform.model import Sources
 
     platform = Platform(sources=Sources(hosts=("iiif.example.org",)), bucket="s3://results")
     repository = load_repository(root, platform).checked()
@@ -105,3 +109,30 @@ def test_a_key_in_two_files_is_refused(tmp_path: Path) -> None:
         (tmp_path / name).write_text('{"team": "x"}')
     with pytest.raises(AssignmentError, match="team is in another file too"):
         _of_files([str(tmp_path / "a"), str(tmp_path / "b")])
+
+
+def test_the_command_of_the_pod_runs_a_volume_to_its_end(tmp_path: Path) -> None:
+    """The pod's own command, with its files laid out here in the place of the pod's folders."""
+    for kind in ("pipelines", "campaigns", "scans/a", "scans/b", "pod", "results"):
+        (tmp_path / kind).mkdir(parents=True)
+    (tmp_path / "pipelines/sums.yaml").write_text("steps: [{step: checksum}]\n")
+    (tmp_path / "campaigns/all.yaml").write_text(
+        "pipeline: sums\nvolumes:\n  - {id: a, folder: scans/a}\n  - {id: b, folder: scans/b}\n"
+    )
+    for volume in ("a", "b"):
+        Image.new("RGB", (8, 8)).save(tmp_path / f"scans/{volume}/0001.png")
+    platform = Platform(bucket=str(tmp_path / "results"))
+    rendered = render(load_repository(tmp_path, platform).checked(), platform, Team("library"))
+    for value in rendered.objects:
+        for name, text in value.get("data", {}).items():
+            here = text.replace(f'"{WORKDIR}"', json.dumps(str(tmp_path)))
+            (tmp_path / "pod" / name).write_text(here, encoding="utf-8")
+    (job,) = [value for value in rendered.objects if value["kind"] == "Job"]
+    words = job["spec"]["template"]["spec"]["containers"][0]["command"]
+    command = [word.replace(ASSIGNMENT, str(tmp_path / "pod")) for word in words]
+    command = [word.replace("$(JOB_COMPLETION_INDEX)", "1") for word in command]
+    done = subprocess.run([sys.executable, *command[1:]], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    manifests = [path.relative_to(tmp_path / "results") for path in tmp_path.glob("results/**/manifest.json")]
+    assert [path.parts[-2] for path in manifests] == ["b"]
+    assert manifests[0].parts[:2] == ("library", "sums")
