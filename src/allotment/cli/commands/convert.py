@@ -1,0 +1,192 @@
+"""`allot convert`: manifests that count GPUs become claims, with a reason for each line that changes."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from allotment.cli.shared import output_option, safe
+from allotment.documents.source import Limits, read_source, source_of
+from allotment.errors import EXIT_FINE, EXIT_REFUSED, UsageError, WorldError
+from allotment.kubernetes.convert import Asked, Converted, Outcome, Verdict, convert, hunks
+
+FORMAT_VERSION: Final = 1
+STANDARD_INPUT: Final = "-"
+VERSION: Final = "1.36"
+CLAIM, EXTENDED_RESOURCE = "claim", "extended-resource"
+_VERSION: Final = re.compile(r"v?1\.(\d{1,3})(?:\.\d+)?")
+_COLOURS: Final = {"-": "red", "+": "green"}
+_REASONS_FROM: Final = 64  # the column where reasons begin, beside lines that are not longer
+
+
+@click.command(short_help="Turn manifests that count GPUs into claims, with reasons.")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option(
+    "--as",
+    "form_of_count",
+    type=click.Choice((CLAIM, EXTENDED_RESOURCE)),
+    default=CLAIM,
+    show_default=True,
+    help="Claims of each pod's own, or counts as they are through device classes.",
+)
+@click.option(
+    "--kubernetes",
+    "version",
+    default=VERSION,
+    show_default=True,
+    metavar="VERSION",
+    help="The cluster's version, on which depends what it honours.",
+)
+@output_option("text", "yaml", "json")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=None, help="Write to a file.")
+def command(files: tuple[str, ...], form_of_count: str, version: str, form: str, out: Path | None) -> int:
+    """Turn Jobs, Deployments, Pods and the like that count GPUs into such as claim them.
+
+    FILE may be `-` for standard input. By default a diff is shown with a reason beside each changed line;
+    `-o yaml` prints the whole stream, in which everything that is not about GPUs is as it was, byte for byte.
+    What cannot be converted is left alone and said, and the exit code is 1 then.
+    """
+    asked = Asked(_version(version), as_claims=form_of_count == CLAIM)
+    done = tuple(convert(text, name, asked) for name, text in map(_read, files))
+    if form == "yaml":
+        _write(_stream(done), out)
+        for line in (line for each in done for line in _words(each)):
+            click.echo(line, err=True)
+    else:
+        lines = (
+            _as_text(done) if form == "text" else [json.dumps(_as_data(done), indent=2, ensure_ascii=False)]
+        )
+        _write("".join(f"{line}\n" for line in lines), out)
+    return EXIT_FINE if all(each.is_whole for each in done) else EXIT_REFUSED
+
+
+def _version(text: str) -> tuple[int, int]:
+    found = _VERSION.fullmatch(text.strip())
+    if found is None:
+        raise UsageError(f"`{text}` is no version of Kubernetes", remedy="write one such as 1.36")
+    return 1, int(found[1])
+
+
+def _read(name: str) -> tuple[str, str]:
+    """The name and the text of a file, or of standard input."""
+    limits = Limits()
+    if name == STANDARD_INPUT:
+        data = sys.stdin.buffer.read(limits.bytes + 1)
+        return "stdin", source_of(data, "stdin", limits).text
+    return name, read_source(Path(name), name, limits).text
+
+
+def _write(text: str, out: Path | None) -> None:
+    """The text as it is, to the terminal or to a file (there without colours)."""
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        out.write_bytes(click.unstyle(text).encode() if "\x1b" in text else text.encode())
+    except OSError as error:
+        raise WorldError(f"the file cannot be written: {error.strerror}", where=str(out)) from None
+
+
+def _stream(done: tuple[Converted, ...]) -> str:
+    """The files as one stream; a file alone is its own text."""
+    text = ""
+    for each in done:
+        if text and not each.text.startswith("---"):
+            text += "" if text.endswith("\n") else "\n"
+            text += "---\n"
+        text += each.text
+    return text
+
+
+def _as_text(done: tuple[Converted, ...]) -> Iterator[str]:
+    for number, each in enumerate(done):
+        if number:
+            yield ""
+        if each.is_changed:
+            yield from _diff(each)
+            yield ""
+        yield from _words(each)
+
+
+def _diff(each: Converted) -> Iterator[str]:
+    """A unified diff, with the reason beside the first of the lines that share it."""
+    yield click.style(safe(f"--- {each.name}"), bold=True)
+    yield click.style(safe(f"+++ {each.name} (converted)"), bold=True)
+    for hunk in hunks(each.changes):
+        yield click.style(hunk.header, fg="cyan")
+        before: tuple[str, ...] = ()
+        for change in hunk.changes:
+            line = safe(change.text.rstrip("\r\n"), keep="\t")
+            if change.sign == " ":
+                before = ()
+                yield f" {line}"
+                continue
+            shown = '"' if change.reasons == before else safe("; ".join(change.reasons))
+            before = change.reasons
+            beside = click.style(f"  # {shown}", dim=True)
+            yield click.style(f"{change.sign}{line}".ljust(_REASONS_FROM), fg=_COLOURS[change.sign]) + beside
+
+
+def _words(each: Converted) -> Iterator[str]:
+    """What became of each object, and what there is to know."""
+    if not each.outcomes:
+        yield safe(f"{each.name}: nothing counts GPUs")
+    for outcome in each.outcomes:
+        yield safe(f"{outcome.position} {outcome.title}: {outcome.verdict}")
+        yield from (safe(f"  left alone: {words}") for words in outcome.kept)
+        yield from (safe(f"  note: {words}") for words in outcome.notes)
+    if each.classes:
+        import yaml
+
+        yield "the administrator makes:"
+        for one in each.classes:
+            yield "---"
+            yield yaml.safe_dump(one.to_dict(), sort_keys=False, width=10_000).rstrip()
+
+
+def _as_data(done: tuple[Converted, ...]) -> dict[str, Any]:
+    return {"format_version": FORMAT_VERSION, "files": [_file_data(each) for each in done]}
+
+
+def _file_data(each: Converted) -> dict[str, Any]:
+    old = new = 0
+    changes = []
+    for change in each.changes:
+        old += change.sign != "+"
+        new += change.sign != "-"
+        if change.sign != " ":
+            line = old if change.sign == "-" else new
+            text = change.text.rstrip("\r\n")
+            changes.append({"sign": change.sign, "line": line, "text": text, "reasons": list(change.reasons)})
+    return {
+        "file": each.name,
+        "objects": [_object_data(outcome) for outcome in each.outcomes],
+        "changes": changes,
+        "device_classes": [one.to_dict() for one in each.classes],
+        "text": each.text,
+    }
+
+
+def _object_data(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "kind": outcome.kind,
+        "name": outcome.name,
+        "line": outcome.position.line,
+        "verdict": _VERDICTS[outcome.verdict],
+        "left_alone": list(outcome.kept),
+        "notes": list(outcome.notes),
+    }
+
+
+_VERDICTS: Final = {
+    Verdict.CONVERTED: "converted",
+    Verdict.HONOURED: "honoured",
+    Verdict.KEPT: "left-alone",
+    Verdict.NOTED: "unchanged",
+}

@@ -1,0 +1,191 @@
+"""Conversion of a stream: each document alone, each object in it, from the last to the first.
+
+The edits are done to the text and to the value. Where both do not agree afterwards (a text that is written in
+a way that the edits do not know), the document is left as it was, aloud: nothing but what was meant changes.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from allotment.devices.classes import DeviceClass
+from allotment.errors import Finding, FindingsError, Position
+from allotment.kubernetes.convert.around import of_other_kind
+from allotment.kubernetes.convert.draft import Change, Draft, split_lines
+from allotment.kubernetes.convert.edits import Edit, PutItem, as_document, on_text, on_value
+from allotment.kubernetes.convert.outcome import Converted, Outcome, Verdict
+from allotment.kubernetes.convert.plans import Asked, Plan, plan_for
+from allotment.kubernetes.convert.pods import counts_somewhere, mapping_of, objects_of, pod_place
+from allotment.kubernetes.convert.stream import Piece, pieces
+from allotment.kubernetes.convert.tree import (
+    ListNode,
+    MappingNode,
+    Node,
+    Path,
+    UnreadableError,
+    at,
+    compose,
+    plain,
+)
+
+RULE: Final = "yaml-syntax"
+TEMPLATE_KIND: Final = "ResourceClaimTemplate"
+
+
+@dataclass(slots=True)
+class _Document:
+    """A document under conversion."""
+
+    piece: Piece
+    name: str
+    root: Node | None
+    value: Any
+    before: list[Change] = field(default_factory=list)
+    draft: Draft = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.draft = Draft.of(self.piece.text)
+
+    def position(self, path: Path) -> Position:
+        """Where an object begins in the file."""
+        node = at(self.root, path) if self.root is not None else None
+        offset = 0 if node is None else node.start
+        line = self.piece.text.count("\n", 0, offset)
+        return Position(
+            self.name, self.piece.line + line + 1, offset - self.piece.text.rfind("\n", 0, offset)
+        )
+
+
+def convert(text: str, name: str, asked: Asked) -> Converted:
+    """The stream with claims for counts; FindingsError where it is no YAML."""
+    documents = [_read(piece, name) for piece in pieces(text)]
+    taken = {
+        (
+            str(mapping_of(value.get("metadata")).get("namespace") or ""),
+            str(mapping_of(value.get("metadata")).get("name")),
+        )
+        for document in documents
+        for _, value in objects_of(document.value)
+        if value.get("kind") == TEMPLATE_KIND
+    }
+    outcomes: list[Outcome] = []
+    classes: dict[str, DeviceClass] = {}
+    for document in documents:
+        outcomes += _converted(document, asked, taken, classes)
+    changes = tuple(change for each in documents for change in (*each.before, *each.draft.changes()))
+    made = "".join(change.text for change in changes if change.sign != "-")
+    return Converted(name, made, changes, tuple(outcomes), tuple(classes[key] for key in sorted(classes)))
+
+
+def _read(piece: Piece, name: str) -> _Document:
+    try:
+        root = compose(piece.text)
+    except UnreadableError as error:
+        if "anchors" in error.why:
+            return _Document(piece, name, None, None)
+        line = piece.text.count("\n", 0, error.offset)
+        column = error.offset - piece.text.rfind("\n", 0, error.offset)
+        hint = (
+            "it looks like a template: render it first (helm template, kustomize build)"
+            if "{{" in piece.text
+            else ""
+        )
+        raise FindingsError(
+            [Finding(Position(name, piece.line + line + 1, column), RULE, error.why, hint)]
+        ) from None
+    return _Document(piece, name, root, plain(root))
+
+
+def _converted(
+    document: _Document, asked: Asked, taken: set[tuple[str, str]], classes: dict[str, DeviceClass]
+) -> list[Outcome]:
+    """What becomes of the objects of a document, in their order."""
+    if document.root is None:
+        return _unread(document)
+    outcomes = []
+    for path, value in reversed(list(objects_of(document.value))):
+        place = pod_place(path, value)
+        where = document.position(path)
+        if place is None:
+            resource = counts_somewhere(value)
+            if resource is not None:
+                kind = str(value.get("kind") or "an object without a kind")
+                said = of_other_kind(kind, resource)
+                outcomes.append(Outcome(where, kind, _name(value), Verdict.KEPT, kept=(said,)))
+            continue
+        plan = plan_for(place, asked, taken)
+        if plan is None:
+            continue
+        outcome = Outcome(where, place.kind, place.name, plan.verdict, plan.kept, plan.notes)
+        if plan.edits:
+            try:
+                _edit(document, plan, path)
+            except UnreadableError as error:
+                why = f"its text cannot be edited without changing more than the counts: {error.why}"
+                outcome = Outcome(where, place.kind, place.name, Verdict.KEPT, kept=(why,))
+            else:
+                taken.add(plan.template_key)
+        classes.update({each.name: each for each in plan.classes})
+        outcomes.append(outcome)
+    return outcomes[::-1]
+
+
+def _unread(document: _Document) -> list[Outcome]:
+    """A document with anchors; it matters where it may count something."""
+    if "nvidia.com/" not in document.piece.text and "/gpu" not in document.piece.text:
+        return []
+    why = "it uses YAML anchors, and an edit at one place would change others: write them out first"
+    return [
+        Outcome(Position(document.name, document.piece.line + 1), "document", "", Verdict.KEPT, kept=(why,))
+    ]
+
+
+def _edit(document: _Document, plan: Plan, path: Path) -> None:
+    """The edits of a plan, and its template before the object; all of it or, with an error, nothing."""
+    draft, value = copy.deepcopy(document.draft), copy.deepcopy(plain(compose(document.draft.text)))
+    edits: list[Edit] = list(plan.edits)
+    is_listed = bool(path)
+    if is_listed and plan.template is not None:
+        edits.append(PutItem(path, plan.template, plan.template_reason))
+    for edit in edits:
+        text = draft.text
+        root = compose(text)
+        if root is None:
+            raise UnreadableError("it is empty", 0)
+        span = on_text(edit, root, value, text, dash=_dash(root, plan.containers, text))
+        draft.replace(span.start, span.end, span.text, edit.reason)
+        value = on_value(copy.deepcopy(edit), value)
+    if plain(compose(draft.text)) != value:
+        raise UnreadableError("it is written in a way that is not known here", 0)
+    document.draft = draft
+    if not is_listed and plan.template is not None:
+        document.before = list(_template_lines(document.piece, plan.template, plan.template_reason))
+
+
+def _template_lines(piece: Piece, template: Mapping[str, Any], reason: str) -> Iterator[Change]:
+    is_json = piece.text.lstrip("-").lstrip().startswith("{")
+    newline = "\r\n" if "\r\n" in piece.text else "\n"
+    text = as_document(template, as_json=is_json, newline=newline)
+    marked = f"---{newline}{text}" if piece.is_marked or is_json else text
+    for line in split_lines(marked if piece.is_marked else f"{marked}---{newline}"):
+        yield Change("+", line, (reason,))
+
+
+def _dash(root: Node, path: Path, text: str) -> int:
+    """How far the document's lists stand to the right of their keys, by the containers."""
+    mapping = at(root, path[:-1])
+    pair = mapping.pair(str(path[-1])) if isinstance(mapping, MappingNode) else None
+    if pair is None or pair.node.flow or not isinstance(pair.node, ListNode):
+        return 0
+    return max(_column(text, pair.node.start) - _column(text, pair.key.start), 0)
+
+
+def _column(text: str, offset: int) -> int:
+    return offset - text.rfind("\n", 0, offset) - 1
+
+
+def _name(value: Mapping[str, Any]) -> str:
+    return str(mapping_of(value.get("metadata")).get("name") or "")
