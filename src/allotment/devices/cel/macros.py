@@ -26,6 +26,9 @@ MacroKey = tuple[str, int, bool]
 ANY_NUMBER: Final = -1
 """In place of the number of arguments, where a macro takes any."""
 
+_NO_NAME: Final = "argument must be a simple name"
+_NO_IDENTIFIER: Final = "argument is not an identifier"
+"""What ``map`` and ``filter`` say instead."""
 _RESERVED_NAMES: Final = frozenset({ACCUMULATOR, "__result__"})
 
 
@@ -35,12 +38,12 @@ def _has(make: MacroBuilder, target: Expr, _arguments: tuple[Expr, ...]) -> Expr
     raise MacroError(target.offset, "invalid argument to has() macro")
 
 
-def _variables(arguments: tuple[Expr, ...], count: int) -> tuple[str, ...]:
+def _variables(arguments: tuple[Expr, ...], count: int, fault: str = _NO_NAME) -> tuple[str, ...]:
     """The names that a walk gives to what it meets."""
     names: list[str] = []
     for argument in arguments[:count]:
         if not isinstance(argument, Ident):
-            raise MacroError(argument.offset, "argument must be a simple name")
+            raise MacroError(argument.offset, fault)
         if argument.name in names:
             raise MacroError(argument.offset, f"duplicate variable name: {argument.name}")
         names.append(argument.name)
@@ -110,13 +113,14 @@ def _to_list(count: int, *, filtered: bool) -> Macro:
         step: Expr = make.call("_+_", make.result(), make.list(arguments[-1]))
         if filtered:
             step = make.call("_?_:_", arguments[count], step, make.result())
-        return _gather(make, target, _variables(arguments, count), step, into_map=False)
+        fault = _NO_IDENTIFIER if count == 1 else _NO_NAME
+        return _gather(make, target, _variables(arguments, count, fault), step, into_map=False)
 
     return expand
 
 
 def _filter(make: MacroBuilder, target: Expr, arguments: tuple[Expr, ...]) -> Expr:
-    names = _variables(arguments, 1)
+    names = _variables(arguments, 1, _NO_IDENTIFIER)
     kept = make.call("_+_", make.result(), make.list(arguments[0]))
     step = make.call("_?_:_", arguments[1], kept, make.result())
     return _gather(make, target, names, step, into_map=False)
@@ -174,7 +178,7 @@ def _sort_by(make: MacroBuilder, target: Expr, arguments: tuple[Expr, ...]) -> E
         raise MacroError(target.offset, message)
     name = "@__sortBy_input__"
     key = make.call("_+_", make.result(), make.list(arguments[1]))
-    keys = _gather(make, make.ident(name), _variables(arguments, 1), key, into_map=False)
+    keys = _gather(make, make.ident(name), _variables(arguments, 1, _NO_IDENTIFIER), key, into_map=False)
     return named(make, name, target, make.member(make.ident(name), "@sortByAssociatedKeys", keys))
 
 

@@ -250,10 +250,12 @@ class _Parser(Reader):
             self.at += length
             return self.message(leading + "".join([token.text, *parts]))
         if token.text in RESERVED:
-            self.report(token.offset, f"reserved identifier: {token.text}")
+            self.report(dot.offset, f"reserved identifier: {token.text}")
         if self.kind == "(":
             opening = self.take()
             return self.call(name, opening.offset)
+        if token.text in RESERVED:
+            return Literal(self.number(), token.offset, None)
         return Ident(self.number(), token.offset, name)
 
     def message_name(self) -> int | None:
