@@ -38,6 +38,7 @@ LEFT_OUT = {
     "vap": "expressions of admission policies",
     "watch_cache": "the cache of a server",
 }
+PLAYED = ("job_", "list_", "ssa_")
 TOKEN = re.compile(r"<(?:UID|RV|LRV|GEN|CONTINUE)\d+>|<(?:TIME|OLDEST|CURRENT|SERVER|RV)>")
 GO_DUMP = re.compile(r'\{"[A-Z]|,"[A-Z][A-Za-z]+":')
 ANY = {"<TIME>", "<OLDEST>", "<CURRENT>", "<SERVER>", "<RV>"}
@@ -50,8 +51,15 @@ def run_cases(path: Path, share: Share = ALL) -> Iterator[Outcome]:
     data = read_json(path)
     version = ".".join(data["meta"]["version"].lstrip("v").split(".")[:2])
     for case in share(data["cases"]):
-        if not case.get("needs") and not is_left_out(case["name"]):
+        if is_served(case):
             yield from _replay(case, version)
+
+
+def is_served(case: Mapping[str, Any]) -> bool:
+    """Whether a case wants no more than a fake server, and a Job that is told to be suspended."""
+    needs = set(case.get("needs") or ())
+    is_played = needs == {"job-controller"} and case["name"].startswith(PLAYED)
+    return (not needs or is_played) and not is_left_out(case["name"])
 
 
 def is_left_out(name: str) -> bool:
@@ -73,6 +81,8 @@ def _replay(case: Mapping[str, Any], version: str) -> Iterator[Outcome]:
             continue
         if "method" not in step or step.get("background"):
             continue
+        if step.get("poll"):
+            _play_job_controller(server)
         answer = attempt(lambda step=step: _ask(server, step, bound))  # type: ignore[misc]
         if not isinstance(answer, Answer):
             yield Outcome(name, "status", step["answer"]["status"], answer)
@@ -80,6 +90,28 @@ def _replay(case: Mapping[str, Any], version: str) -> Iterator[Outcome]:
         if "open_stream" in step:
             streams[step["open_stream"]] = answer.stream
         yield from _compared(name, step, answer, omitted, bound)
+
+
+def _play_job_controller(server: FakeApiServer) -> None:
+    """What the controller tells of a Job that is suspended."""
+    for job in server.request("GET", "/apis/batch/v1/jobs").body["items"]:
+        metadata = job["metadata"]
+        if not job["spec"]["suspend"] or job["status"].get("conditions") or job["spec"].get("managedBy"):
+            continue
+        time = metadata["creationTimestamp"]
+        condition = {
+            "type": "Suspended",
+            "status": "True",
+            "reason": "JobSuspended",
+            "message": "Job suspended",
+        }
+        told = {**condition, "lastProbeTime": time, "lastTransitionTime": time}
+        path = f"/apis/batch/v1/namespaces/{metadata['namespace']}/jobs/{metadata['name']}/status"
+        merge = {"content-type": "application/merge-patch+json"}
+        status = {"conditions": [told], "ready": 0, "terminating": 0, "uncountedTerminatedPods": {}}
+        if job["spec"].get("backoffLimitPerIndex") is not None:
+            status["failedIndexes"] = ""
+        server.request("PATCH", path, None, merge, {"status": status})
 
 
 def _ask(server: FakeApiServer, step: Mapping[str, Any], bound: Mapping[str, str]) -> Answer:

@@ -20,7 +20,7 @@ from allotment.quantities.kubernetes import Quantity
 _QUANTITY_WORDS = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 )
-_MAY_BE_EMPTY: Final = frozenset({"holderIdentity", "storageClassName", "volumeMode", "reason"})
+_MAY_BE_EMPTY: Final = frozenset({"holderIdentity", "storageClassName", "volumeMode", "failedIndexes"})
 _LAYOUTS: Final = {
     "Time": "2006-01-02T15:04:05Z07:00",
     "MicroTime": "2006-01-02T15:04:05.000000Z07:00",

@@ -94,11 +94,18 @@ class Deleter:
             if all(each.get("uid") != uid for each in references):
                 continue
             if policy == "Orphan":
-                kept = [each for each in references if each.get("uid") != uid]
-                metadata = {**value["metadata"], "ownerReferences": kept}
-                self.store.put(key, {**value, "metadata": {k: v for k, v in metadata.items() if v != []}})
+                self._put_without(key, value, uid)
             elif len(references) == 1:
                 self._remove(key, value)
+            else:
+                self._put_without(key, value, uid)
+
+    def _put_without(self, key: Key, value: Object, uid: str) -> None:
+        kept = [each for each in value["metadata"]["ownerReferences"] if each.get("uid") != uid]
+        metadata = {name: each for name, each in value["metadata"].items() if name != "ownerReferences"}
+        self.store.put(
+            key, {**value, "metadata": {**metadata, "ownerReferences": kept} if kept else metadata}
+        )
 
     def _remove(self, key: Key, value: Object) -> None:
         if value["metadata"].get("finalizers"):

@@ -31,6 +31,7 @@ class Resource:
     has_generation: bool = False
     answers_deleted: bool = False
     needs_version: bool = False
+    is_put_new: bool = False
     empty: Mapping[str, Any] = field(default_factory=dict, hash=False, compare=False)
     schema: Mapping[str, Any] | None = field(default=None, hash=False, compare=False)
 
@@ -101,22 +102,25 @@ BUILT_IN: Final = (
         "batch", "v1", "jobs", "Job", has_status=True, has_generation=True,
         empty={"spec": {"template": {"metadata": {}, "spec": _POD}}, "status": {}},
     ),
-    _resource("coordination.k8s.io", "v1", "leases", "Lease", needs_version=True, empty={"spec": {}}),
+    _resource(
+        "coordination.k8s.io", "v1", "leases", "Lease", needs_version=True, is_put_new=True,
+        empty={"spec": {}},
+    ),
     _resource(
         "resource.k8s.io", "v1", "resourceclaims", "ResourceClaim", has_status=True, answers_deleted=True,
-        empty={"spec": _CLAIM, "status": {}}, needs_version=True,
+        empty={"spec": _CLAIM, "status": {}},
     ),
     _resource(
         "resource.k8s.io", "v1", "resourceclaimtemplates", "ResourceClaimTemplate", answers_deleted=True,
-        empty={"spec": {"metadata": {}, "spec": _CLAIM}}, needs_version=True,
+        empty={"spec": {"metadata": {}, "spec": _CLAIM}},
     ),
     _resource(
         "resource.k8s.io", "v1", "deviceclasses", "DeviceClass", is_namespaced=False, answers_deleted=True,
-        has_generation=True, empty={"spec": {}}, needs_version=True,
+        has_generation=True, empty={"spec": {}},
     ),
     _resource(
         "resource.k8s.io", "v1", "resourceslices", "ResourceSlice", is_namespaced=False, answers_deleted=True,
-        has_generation=True, empty={"spec": {}}, needs_version=True,
+        has_generation=True, empty={"spec": {}},
     ),
     _resource(
         "scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", is_namespaced=False,
@@ -138,6 +142,7 @@ BUILT_IN: Final = (
     _resource(
         "admissionregistration.k8s.io", "v1", "validatingadmissionpolicies", "ValidatingAdmissionPolicy",
         is_namespaced=False, has_status=True, has_generation=True, empty={"spec": {}, "status": {}},
+        needs_version=True,
     ),
     _resource(
         "admissionregistration.k8s.io", "v1", "validatingadmissionpolicybindings",
@@ -149,7 +154,7 @@ BUILT_IN: Final = (
     Resource(
         "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition",
         "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition",
-        is_namespaced=False, has_status=True, has_generation=True, answers_deleted=True,
+        is_namespaced=False, has_status=True, has_generation=True, answers_deleted=True, needs_version=True,
     ),
 )  # fmt: skip
 

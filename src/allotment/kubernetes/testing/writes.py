@@ -86,6 +86,8 @@ class Writer:
         raw, twice = body_of(request)
         value, warnings = self._decoded(place.resource, raw, twice, request)
         check_names(place, value, is_new=False)
+        if place.resource.is_put_new and self.store.get(place.key) is None:
+            return self._create(place, value, request, warnings, owners=None)
         old = self._present(place)
         metadata = value["metadata"]
         if place.resource.needs_version and not metadata.get("resourceVersion"):

@@ -58,9 +58,11 @@ def of_change(old: Raw, new: Raw) -> Iterator[Cause]:
     yield from _of_completions(before, after)
     for name in _FIXED:
         if before.get(name) != after.get(name):
-            yield wrong(f"spec.{name}", go_struct(after.get(name)), _IMMUTABLE)
+            show = quoted if name == "selector" else go_struct
+            yield wrong(f"spec.{name}", show(after.get(name)), _IMMUTABLE)
     if _template_of(before, old) != _template_of(after, old):
-        yield wrong("spec.template", "{…}", _IMMUTABLE)
+        place = "spec.template.spec" if _is_at_rest(old) else "spec.template"
+        yield wrong(place, "{…}", _IMMUTABLE)
     indexed = after.get("completionMode") == "Indexed"
     if indexed and after.get("completions") != before.get("completions"):
         yield from _of_pod_names(new)
@@ -77,12 +79,15 @@ def _of_completions(before: Raw, after: Raw) -> Iterator[Cause]:
         yield wrong("spec.completions", str(new), "can only be modified in tandem with spec.parallelism")
 
 
+def _is_at_rest(job: Raw) -> bool:
+    """Whether a Job is suspended and none of its pods is left."""
+    return bool(job["spec"].get("suspend")) and not (job.get("status") or {}).get("active")
+
+
 def _template_of(spec: Raw, job: Raw) -> Any:
     """The template without what may change while nothing of the Job runs."""
     template = copy.deepcopy(spec.get("template") or {})
-    status = job.get("status") or {}
-    is_at_rest = bool(job["spec"].get("suspend")) and not status.get("active")
-    if not is_at_rest:
+    if not _is_at_rest(job):
         return template
     pod = template.get("spec") or {}
     for name in _SCHEDULING:
@@ -103,7 +108,7 @@ def _of_spec(spec: Raw) -> Iterator[Cause]:
             yield wrong(f"spec.{name}", str(value), _NEGATIVE)
     if spec.get("completionMode") not in {"Indexed", "NonIndexed"}:
         yield unsupported(
-            "spec.completionMode", quoted(spec.get("completionMode")), ("Indexed", "NonIndexed")
+            "spec.completionMode", quoted(spec.get("completionMode")), ("NonIndexed", "Indexed")
         )
     yield from _of_indexes(spec)
     policy = spec.get("podFailurePolicy")
@@ -122,7 +127,7 @@ def _of_spec(spec: Raw) -> Iterator[Cause]:
         yield from (wrong("spec.managedBy", quoted(manager), each) for each in _of_manager(manager))
     yield from of_template(spec["template"], "spec.template")
     restart = spec["template"]["spec"].get("restartPolicy")
-    if restart in {None, "", "Always"}:
+    if restart not in {"OnFailure", "Never"}:
         yield required("spec.template.spec.restartPolicy", 'valid values: "OnFailure", "Never"')
     elif policy is not None and restart != "Never":
         why = 'only "Never" is supported when podFailurePolicy is specified'

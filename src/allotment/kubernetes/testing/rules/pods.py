@@ -8,13 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from allotment.kubernetes.testing.answers import Cause, doubled, required, unsupported, wrong
+from allotment.kubernetes.testing.answers import Cause, doubled, forbidden, required, unsupported, wrong
 from allotment.kubernetes.testing.names import of_label_name, of_labels, of_subdomain, quoted
 from allotment.quantities.kubernetes import Quantity
 
 Raw = Mapping[str, Any]
 _NATIVE: Final = frozenset({"cpu", "memory", "storage", "ephemeral-storage"})
+_LAST_PORT: Final = 65535
+_PORT_WORDS: Final = "must be between 1 and 65535, inclusive"
 _PULL: Final = ("Always", "IfNotPresent", "Never")
+_NAMED_BY: Final = (
+    ("configMap", "name"),
+    ("secret", "secretName"),
+    ("persistentVolumeClaim", "claimName"),
+    ("hostPath", "path"),
+)
 _SOURCES: Final = ("resourceClaimName", "resourceClaimTemplateName")
 
 
@@ -29,6 +37,8 @@ def of_spec(spec: Raw, place: str) -> Iterator[Cause]:
     """The spec of a pod."""
     volumes = spec.get("volumes") or ()
     yield from _named_apart(volumes, f"{place}.volumes")
+    for number, volume in enumerate(volumes):
+        yield from _volume(volume, f"{place}.volumes[{number}]")
     claims = spec.get("resourceClaims") or ()
     yield from _claims(claims, f"{place}.resourceClaims")
     names = [claim.get("name", "") for claim in claims]
@@ -52,6 +62,15 @@ def of_spec(spec: Raw, place: str) -> Iterator[Cause]:
         yield wrong(
             f"{place}.activeDeadlineSeconds", str(deadline), "must be between 1 and 2147483647, inclusive"
         )
+
+
+def _volume(volume: Raw, place: str) -> Iterator[Cause]:
+    sources = [name for name in volume if name != "name"]
+    for name in sources[1:]:
+        yield forbidden(f"{place}.{name}", "may not specify more than 1 volume type")
+    for source, field in _NAMED_BY:
+        if source in sources and not volume[source].get(field):
+            yield required(f"{place}.{source}.{field}")
 
 
 def _named_apart(items: Any, place: str) -> Iterator[Cause]:
@@ -112,9 +131,8 @@ def _container(container: Raw, place: str, claims: list[str], mounts: set[Any]) 
         yield required(f"{place}.image")
     if container.get("imagePullPolicy") not in _PULL:
         yield unsupported(f"{place}.imagePullPolicy", quoted(container.get("imagePullPolicy")), _PULL)
-    for number, variable in enumerate(container.get("env") or ()):
-        if not variable.get("name"):
-            yield required(f"{place}.env[{number}].name")
+    yield from _variables(container, place)
+    yield from _ports(container, place)
     for number, mount in enumerate(container.get("volumeMounts") or ()):
         here = f"{place}.volumeMounts[{number}]"
         if not mount.get("name"):
@@ -124,6 +142,22 @@ def _container(container: Raw, place: str, claims: list[str], mounts: set[Any]) 
         if not mount.get("mountPath"):
             yield required(f"{here}.mountPath")
     yield from _resources(container.get("resources") or {}, f"{place}.resources", claims)
+
+
+def _variables(container: Raw, place: str) -> Iterator[Cause]:
+    for number, variable in enumerate(container.get("env") or ()):
+        here = f"{place}.env[{number}]"
+        if not variable.get("name"):
+            yield required(f"{here}.name")
+        if variable.get("value") and variable.get("valueFrom"):
+            yield wrong(f"{here}.valueFrom", '""', "may not be specified when `value` is not empty")
+
+
+def _ports(container: Raw, place: str) -> Iterator[Cause]:
+    for number, port in enumerate(container.get("ports") or ()):
+        if not 1 <= port.get("containerPort", 0) <= _LAST_PORT:
+            here, shown = f"{place}.ports[{number}].containerPort", str(port.get("containerPort", 0))
+            yield required(here) if shown == "0" else wrong(here, shown, _PORT_WORDS)
 
 
 def _resources(resources: Raw, place: str, claims: list[str]) -> Iterator[Cause]:
