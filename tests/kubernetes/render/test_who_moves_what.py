@@ -97,19 +97,42 @@ def test_a_pause_starts_no_pod(scheduler: str) -> None:
     assert len(jobs(rendered(scheduler, campaign, there=["a"]))) == 1
 
 
-@pytest.mark.parametrize("scheduler", SCHEDULERS)
-def test_every_campaign_has_a_claim_template_of_its_own(scheduler: str) -> None:
-    campaigns = {name: Campaign(name, "read", volumes(2)) for name in ("a", "b")}
-    repository = Repository(Path(), {"read": PIPELINE}, campaigns)
-    found = render(repository, PLATFORM, TEAM, scheduler=scheduler)
-    templates = {
-        each["metadata"]["name"] for each in found.objects if each["kind"] == "ResourceClaimTemplate"
-    }
+def templates_of(found: Rendered) -> dict[str, str]:
+    """The claim template of each Job; every one of them is there."""
+    there = {each["metadata"]["name"] for each in found.objects if each["kind"] == "ResourceClaimTemplate"}
     named = {
-        job["spec"]["template"]["spec"]["resourceClaims"][0]["resourceClaimTemplateName"]
+        job["metadata"]["name"]: job["spec"]["template"]["spec"]["resourceClaims"][0][
+            "resourceClaimTemplateName"
+        ]
         for job in jobs(found)
     }
-    assert templates == named == {"a", "b"}
+    assert set(named.values()) == there
+    return named
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+def test_every_job_has_a_claim_template_of_its_own(scheduler: str) -> None:
+    campaigns = {name: Campaign(name, "read", volumes(4)) for name in ("a", "b")}
+    repository = Repository(Path(), {"read": PIPELINE}, campaigns)
+    found = templates_of(render(repository, PLATFORM, TEAM, scheduler=scheduler, used={"a": [2]}))
+    assert list(found) == ["a", "a-part2", "b"]
+    assert len(set(found.values())) == 3
+
+
+def test_a_changed_need_makes_another_template_and_leaves_the_first_as_it_is() -> None:
+    campaign = Campaign("a", "read", volumes(2))
+    before = templates_of(rendered("default", campaign))
+    after = templates_of(rendered("default", campaign, replace(PIPELINE, gpu=Need(count=2))))
+    assert before != after
+    assert before == templates_of(rendered("default", campaign))
+
+
+def test_pods_of_all_parts_share_one_claim_where_the_way_is_to_share() -> None:
+    pipeline = replace(PIPELINE, gpu=Need(sharing=("time-slicing",)))
+    found = rendered("default", Campaign("a", "read", volumes(4)), pipeline, used={"a": [2]})
+    assert [each["kind"] for each in found.objects].count("ResourceClaim") == 1
+    named = {job["spec"]["template"]["spec"]["resourceClaims"][0]["resourceClaimName"] for job in jobs(found)}
+    assert len(named) == 1
 
 
 def test_failures_are_told_apart() -> None:

@@ -55,12 +55,15 @@ def campaign_objects(
 ) -> Rendered:
     """All objects of a campaign but its pipeline's; ``used`` are the volumes of the parts that are out."""
     about = f"campaigns/{campaign.name}"
-    own = {"campaign": campaign.name, "pipeline": pipeline.id}
-    need = pod_need(context, job_name(campaign.name), about, pipeline.gpu, claim_labels(**own))
+    labels = claim_labels(campaign=campaign.name, pipeline=pipeline.id)
     parts = tuple(parts_of(campaign, used))
-    objects: list[Object] = [*need.objects, settings_map(context, campaign, pipeline)]
-    notes = [*need.notes, *_notes(campaign, pipeline, parts)]
+    objects: list[Object] = [settings_map(context, campaign, pipeline)]
+    notes = [*_notes(campaign, pipeline, parts)]
     for part in parts:
+        name, first = (job_name(campaign.name, number) for number in (part.number, 1))
+        need = pod_need(context, name, about, pipeline.gpu, labels, shared_name=first)
+        notes += need.notes
+        objects += [each for each in need.objects if each not in objects]
         placing = placing_for(context, _work(context, campaign, pipeline, part, about))
         notes += placing.notes
         objects += [

@@ -1,19 +1,23 @@
-"""A need as objects of a campaign's, fleet's or gang's own, and what its pods say to use them.
+"""A need as objects of a Job's or Deployment's own, and what its pods say to use them.
 
-A claim template is named for the campaign and not for the pipeline: Kueue takes two waiting Jobs whose pods
-are alike in everything, the template's name too, for one, and then a resize of the one can wait for ever
-behind the other (seen on Kueue 0.19, gate SchedulingEquivalenceHashing). A claim that pods share is one
-object of the campaign. Kueue refuses pods that name a claim, so there each pod has a card of its own.
+A claim template is named for the Job and not for the pipeline: Kueue takes two waiting Jobs whose pods are
+alike in everything, the template's name too, for one, and then a resize of the one can wait for ever behind
+the other (seen on Kueue 0.19, gate SchedulingEquivalenceHashing). The name ends in digits of what is claimed:
+templates never change, and where a need does, a Job that is there keeps its own. A claim that pods share is
+one object of the campaign. Kueue refuses pods that name a claim, so there each pod has a card of its own.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, Final
 
+from allotment.devices.claims import ClaimSpec
 from allotment.kubernetes.render.context import Context
-from allotment.kubernetes.render.names import labels_of
+from allotment.kubernetes.render.names import LONGEST_NAME, cut, labels_of
 from allotment.kubernetes.render.rendered import Note, Object
 from allotment.needs.claim import REQUEST
 from allotment.needs.cluster import for_cluster
@@ -42,8 +46,19 @@ class PodNeed:
         return bool(self.claims or self.annotations)
 
 
-def pod_need(context: Context, name: str, about: str, gpu: Need | None, labels: Mapping[str, str]) -> PodNeed:
-    """The need of one pod under this name; AllotmentError for one that cannot be had."""
+def pod_need(
+    context: Context,
+    name: str,
+    about: str,
+    gpu: Need | None,
+    labels: Mapping[str, str],
+    *,
+    shared_name: str | None = None,
+) -> PodNeed:
+    """The need of one pod of the Job of this name; AllotmentError for one that cannot be had.
+
+    ``shared_name`` is that of a claim which several Jobs share.
+    """
     if gpu is None:
         return PodNeed()
     need, given_up = for_cluster(gpu)
@@ -61,20 +76,27 @@ def pod_need(context: Context, name: str, about: str, gpu: Need | None, labels: 
         annotations = manifest.pod["metadata"]["annotations"]
         return PodNeed(spec=spec, annotations=annotations, notes=tuple(notes))
     shared = manifest.scope is Scope.SHARED and not context.with_kueue
-    value = manifest.value if shared else manifest.claim.to_template(name)
-    named = {CLAIM if shared else TEMPLATE: name}
+    own = _named_for((shared_name or name) if shared else name, manifest.claim)
+    value = manifest.value if shared else manifest.claim.to_template(own)
+    named = {CLAIM if shared else TEMPLATE: own}
     return PodNeed(
-        objects=(_owned(context, value, labels),),
+        objects=(_owned(context, own, value, labels),),
         spec={"resourceClaims": [{"name": REQUEST, **named}]},
         claims=({"name": REQUEST},),
         notes=tuple(notes),
     )
 
 
-def _owned(context: Context, value: Mapping[str, Any], labels: Mapping[str, str]) -> Object:
+def _named_for(name: str, claim: ClaimSpec) -> str:
+    """The name, and six digits of what is claimed."""
+    text = json.dumps(claim.to_dict(), sort_keys=True)
+    return f"{cut(name, LONGEST_NAME - 7)}-{sha256(text.encode()).hexdigest()[:6]}"
+
+
+def _owned(context: Context, name: str, value: Mapping[str, Any], labels: Mapping[str, str]) -> Object:
     metadata = value["metadata"]
     own = {
-        "name": metadata["name"],
+        "name": name,
         "namespace": context.namespace,
         "labels": {**labels_of(team=context.team.name), **labels, **metadata.get("labels", {})},
     }

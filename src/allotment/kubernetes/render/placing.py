@@ -133,14 +133,23 @@ def _kueue_notes(context: Context, work: Work) -> list[Note]:
 
 def _by_kai(context: Context, work: Work) -> Placing:
     annotations = {}
+    notes = []
     if work.least > 1:
         annotations[MIN_MEMBER] = str(work.least)
+    if work.least > 1 and work.elastic:
+        words = (
+            f"KAI starts {work.least} of its pods together or none: once fewer volumes are left, one that "
+            "is evicted waits until somebody lowers the number"
+        )
+        remedy = f"`kubectl annotate --overwrite job NAME {MIN_MEMBER}=1`, or a window of at least 1"
+        notes.append(Note(work.about, words, remedy))
     return Placing(
         work.most,
         labels=_kai_labels(context, work),
         annotations={**annotations, **_kai_topology(context, work)},
         pod_labels=_kai_labels(context, work),
         spec={"schedulerName": SCHEDULER, "priorityClassName": lane_class(work.lane)},
+        notes=tuple(notes),
     )
 
 
