@@ -227,6 +227,20 @@ def test_a_selector_that_kubernetes_would_refuse_is_an_error(select: str, messag
     assert message in finding.message
 
 
+FORTY = str(list(range(40)))
+DEEP = f"{FORTY}.all(a, {FORTY}.all(b, {FORTY}.all(c, {FORTY}.all(d, a + b + c + d >= 0))))"
+
+
+@pytest.mark.parametrize(("kubernetes", "named"), [(None, "1.37"), ("1.35", "1.35"), ("v1.36.2", "1.36")])
+def test_a_selector_that_costs_too_much_is_refused_as_the_server_does(
+    kubernetes: str | None, named: str
+) -> None:
+    (finding,) = need_findings(pipeline("gpu:\n  select: x\n", Need(select=DEEP)), kubernetes=kubernetes)
+    assert finding.rule == "bad-select"
+    assert finding.message.startswith(f"by the estimate of Kubernetes {named} it may cost ")
+    assert finding.message.endswith(" and 1,000,000 is allowed")
+
+
 MEMORY = "device.capacity['gpu.nvidia.com']"
 ATTRIBUTES = "device.attributes['gpu.nvidia.com']"
 

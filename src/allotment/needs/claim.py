@@ -23,6 +23,7 @@ from allotment.needs.memory import memory_selectors
 from allotment.needs.same import constraint_for
 from allotment.needs.ways import way_of
 from allotment.needs.ways.choosing import ANYTHING, Able, Alternative, choice_of
+from allotment.needs.ways.whole import NOT_SHARED
 from allotment.platform.need import NO_RESOURCES, WHOLE, Need, Resources
 
 REQUEST = "device"
@@ -51,7 +52,9 @@ def claim_for(
     alone = len(named) == 1
     constraints = tuple(_constraints(named, alone=alone))
     config = tuple(_configs(named, alone=alone))
-    exact = {name: exactly(each, kinds, classes) for name, each in named.items()}
+    exact = {
+        name: exactly(each, kinds, classes, shared_cards=able.shared_cards) for name, each in named.items()
+    }
     if alone:
         return ClaimSpec((Request(REQUEST, next(iter(exact.values()))),), constraints, config)
     alternatives = tuple(SubRequest(name, each) for name, each in exact.items())
@@ -63,22 +66,25 @@ def cores_for(resources: Resources) -> int:
     return min(MOST_DEVICES, max(1, math.ceil(resources.cpu or 1)))
 
 
-def exactly(alternative: Alternative, kinds: Kinds, classes: Kinds = NO_KINDS) -> ExactRequest:
-    """One alternative as a request."""
+def exactly(
+    alternative: Alternative, kinds: Kinds, classes: Kinds = NO_KINDS, *, shared_cards: bool = False
+) -> ExactRequest:
+    """One alternative as a request; where there are ``shared_cards``, one for a whole card leaves them out."""
     need, way = alternative.need, alternative.way or way_of(WHOLE)
     if need.cpu is not None:
         return _processors(need.cpu)
     choice = chosen_cards(need.card, kinds)
     own_class = class_of(choice, classes) if way.device_class == GPU_CLASS else None
+    capacity = way.capacity(need, kinds)
+    alone = shared_cards and way.device_class == GPU_CLASS and not capacity
     selectors = (
         *(() if own_class is not None else card_selectors(choice)),
         *memory_selectors(need.memory),
         *way.selectors,
+        *((NOT_SHARED,) if alone else ()),
         *(() if need.select is None else (need.select,)),
     )
-    return ExactRequest(
-        own_class or way.device_class, selectors, need.count, capacity=way.capacity(need, kinds)
-    )
+    return ExactRequest(own_class or way.device_class, selectors, need.count, capacity=capacity)
 
 
 def _named(alternatives: tuple[Alternative, ...]) -> Iterator[tuple[str, Alternative]]:

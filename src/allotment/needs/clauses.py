@@ -19,10 +19,15 @@ from allotment.devices.slices import Device
 from allotment.needs.cards import card_words
 from allotment.needs.memory import memory_of, memory_words
 from allotment.needs.ways.slices import LESS_THAN_A_CARD
+from allotment.needs.ways.whole import NOT_SHARED
 from allotment.needs.words import class_words
 from allotment.platform.need import MemoryRange
 
 ANY_MEMORY: Final = MemoryRange()
+_PARTS: Final = {
+    LESS_THAN_A_CARD: "are less than a whole card",
+    NOT_SHARED: "are not given out in shares",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +90,8 @@ def _clauses(exact: ExactRequest, classes: Mapping[str, DeviceClass]) -> Iterato
         bounds = tuple(each for each in exact.selectors if each not in kept)
         yield Clause(Kind.MEMORY, f"have {said} of memory", bounds, memory)
     for selector in kept:
-        if selector == LESS_THAN_A_CARD:
-            yield Clause(Kind.PART, "are less than a whole card", (selector,))
+        if (part := _PARTS.get(selector)) is not None:
+            yield Clause(Kind.PART, part, (selector,))
         elif card_words(selector) is None:
             yield Clause(Kind.SELECT, f"pass `{selector}`", (selector,))
     yield Clause(Kind.TAINT, "have no taint that keeps pods off", tolerated=exact)

@@ -13,11 +13,14 @@ from allotment.needs.rules import TOO_LARGE
 from allotment.repository.model import HasNeed
 
 
-def need_findings(pipeline: HasNeed, kinds: Kinds = NO_KINDS) -> list[Finding]:
-    """Errors for what cannot be had, and warnings for what is most likely not what is meant."""
+def need_findings(pipeline: HasNeed, kinds: Kinds = NO_KINDS, kubernetes: str | None = None) -> list[Finding]:
+    """Errors for what cannot be had, and warnings for what is most likely not what is meant.
+
+    ``kubernetes`` is the version that is to take the claim (None: the newest).
+    """
     if pipeline.gpu is None:
         return _of_processors(pipeline)
-    faults = [*faults_of(pipeline.gpu, kinds), *need_warnings(pipeline.gpu, kinds)]
+    faults = [*faults_of(pipeline.gpu, kinds, kubernetes), *need_warnings(pipeline.gpu, kinds)]
     return [
         Finding(
             pipeline.position("gpu", *each.loc),

@@ -25,14 +25,15 @@ __all__ = ["Fault", "faults_of"]
 _CUT = "mig"
 
 
-def faults_of(need: Need, kinds: Kinds = NO_KINDS) -> Iterator[Fault]:
+def faults_of(need: Need, kinds: Kinds = NO_KINDS, kubernetes: str | None = None) -> Iterator[Fault]:
     """Everything in the need and its fallbacks that cannot be had, in the order of the file's keys.
 
-    ``kinds`` are the platform's kinds of card, which a need may name beside those of the catalogue.
+    ``kinds`` are the platform's kinds of card, which a need may name beside those of the catalogue;
+    ``kubernetes`` is the version that is to take the claim (None: the newest).
     """
-    yield from _of_one(need, (), kinds)
+    yield from _of_one(need, (), kinds, kubernetes)
     for place, fallback in enumerate(need.fallback):
-        yield from _of_one(fallback, ("fallback", place), kinds)
+        yield from _of_one(fallback, ("fallback", place), kinds, kubernetes)
         if fallback.fallback:
             message = "a fallback has a `fallback` of its own"
             yield Fault(("fallback", place), NOT_YET, message, "put all of them in one list, in order")
@@ -47,7 +48,7 @@ def faults_of(need: Need, kinds: Kinds = NO_KINDS) -> Iterator[Fault]:
         yield Fault(("fallback",), TOO_LARGE, message, hint)
 
 
-def _of_one(need: Need, loc: tuple[str | int, ...], kinds: Kinds) -> Iterator[Fault]:
+def _of_one(need: Need, loc: tuple[str | int, ...], kinds: Kinds, kubernetes: str | None) -> Iterator[Fault]:
     for fault in (*_of_sharing(need, kinds), *config_faults(need)):
         yield replace(fault, loc=(*loc, *fault.loc))
     for place, word in enumerate(need.card):
@@ -56,7 +57,7 @@ def _of_one(need: Need, loc: tuple[str | int, ...], kinds: Kinds) -> Iterator[Fa
         except UnknownCardError as error:
             where = ("card", place) if len(need.card) > 1 else ("card",)
             yield Fault((*loc, *where), UNKNOWN_CARD, error.message, error.hint)
-    if need.select is not None and (refusal := compile_refusal(need.select)) is not None:
+    if need.select is not None and (refusal := compile_refusal(need.select, kubernetes)) is not None:
         yield Fault((*loc, "select"), BAD_SELECT, refusal, "Kubernetes would refuse the claim for it")
     for key, count in (("count", need.count), ("cpu", need.cpu or 1)):
         if count > MOST_DEVICES:

@@ -22,6 +22,7 @@ SHARE_OF_ANY: Final = "share-of-any-card"
 WHOLE_SAME_CARD: Final = "whole-same-card"
 NOT_RUN_HERE: Final = "sharing-not-here"
 GIVEN_UP: Final = "way-given-up"
+WAY_TWICE: Final = "way-twice"
 NO_FRACTIONS: Final = "no-fractions-here"
 GATE_OFF: Final = "gate-off"
 INCOMPATIBLE_GATES: Final = "incompatible-gates"
@@ -66,6 +67,7 @@ RULES: Final[Mapping[str, str]] = {
     WHOLE_SAME_CARD: "A need wants several whole cards to be one card.",
     NOT_RUN_HERE: "A need shares cards in a way that this machine's engine cannot do for it.",
     GIVEN_UP: "Of the ways to share a card that a need lists, some are left out.",
+    WAY_TWICE: "A need lists one way to share a card twice.",
     NO_FRACTIONS: "A need asks for a fraction, and no KAI schedules for this platform.",
     GATE_OFF: "A way to share a card needs something that is off unless somebody switches it on.",
     INCOMPATIBLE_GATES: "Needs use ways to share a card that the driver does not do together.",

@@ -56,13 +56,19 @@ class _Read:
 
 def compile_refusal(expression: str, version: str | None = None) -> str | None:
     """Why Kubernetes (of this version; None: the newest) would refuse the selector, if it would."""
-    from allotment.devices.cel import CompileError, Environment, compile_selector
+    from allotment.devices.cel import COST_LIMIT, CompileError, Environment, compile_selector
+    from allotment.devices.server import NEWEST_SERVER, Server
 
-    environment = Environment() if version is None else Environment(version)
+    server = NEWEST_SERVER if version is None else Server.of(version)
     try:
-        compile_selector(expression, environment)
+        program = compile_selector(expression, Environment(server.name))
     except CompileError as error:
         return str(error).splitlines()[0]
+    if program.max_cost > COST_LIMIT:
+        return (
+            f"by the estimate of Kubernetes {server.name} it may cost {program.max_cost:,} on one device, "
+            f"and {COST_LIMIT:,} is allowed"
+        )
     return None
 
 

@@ -11,6 +11,7 @@ from allotment.needs.cards import card_words
 from allotment.needs.memory import memory_of, memory_words
 from allotment.needs.same import same_words
 from allotment.needs.ways.slices import LESS_THAN_A_CARD
+from allotment.needs.ways.whole import NOT_SHARED
 
 _NOUNS: Final[Mapping[str, tuple[str, str]]] = {
     CPU_CLASS: ("core", "cores"),
@@ -37,7 +38,7 @@ def request_words(exact: ExactRequest) -> str:
     """One request in words, without what its devices share."""
     memory, others = memory_of(exact.selectors)
     kinds = {selector: words for selector in others if (words := card_words(selector)) is not None}
-    free = [each for each in others if each not in kinds and each != LESS_THAN_A_CARD]
+    free = [each for each in others if each not in kinds and each not in {LESS_THAN_A_CARD, NOT_SHARED}]
     of = f" of {said}" if (said := memory_words(memory)) else ""
     shared = "".join(f" ({amount} of it)" for amount in exact.capacity.values())
     each = " each" if of and exact.count > 1 else ""

@@ -30,6 +30,7 @@ IN_RACKS: Final = "topology: {prefer: rack}"
 CLUSTER: Final = f"engine: kubernetes\n{WAYS}"
 KUEUE, KAI, BOTH = (f"{CLUSTER}scheduler: {each}\n" for each in ("kueue", "kai", "both"))
 UNGUARDED: Final = "device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('1Gi')) >= 0"
+LANES: Final = "lanes: {high: {value: 10}, low: {value: 0}}\n"
 GUARDED: Final = (
     "device.capacity['gpu.nvidia.com'].?memory.orValue(quantity('0')).compareTo(quantity('1Gi')) >= 0"
 )
@@ -74,6 +75,10 @@ LINTS: Final[dict[str, tuple[Files, Files]]] = {
     "bad-select": (Files("{select: '1 +'}"), Files("{select: 'true'}")),
     "memory-of-cards": (Files("{memory: 80Gi}"), Files("{memory: 79.64Gi}")),
     "unguarded-key": (Files(f'{{select: "{UNGUARDED}"}}'), Files(f'{{select: "{GUARDED}"}}')),
+    "way-twice": (
+        Files("{sharing: [mig, mig, whole], memory: 9Gi}"),
+        Files("{sharing: [mig, whole], memory: 9Gi}"),
+    ),
     "same-of-one": (Files("{same: card-model}"), Files("{same: card-model, count: 2}")),
     "never-fits": (Files("{memory: 30Gi}", world="2 x L4"), Files("{memory: 20Gi}", world="2 x L4")),
     "isolation-not-kept": (
@@ -224,6 +229,26 @@ FURTHER: Final[list[tuple[str, Files, Files]]] = [
         Files("{}", CLUSTER, measured=(figures(longest=300),)),
     ),
     ("no-preemption", Files("{}", CLUSTER, campaign="priority: interactive"), Files("{}", CLUSTER)),
+    (
+        "no-preemption",
+        Files("{}", f"{CLUSTER}{LANES}", campaign="priority: high"),
+        Files("{}", f"{CLUSTER}{LANES}"),
+    ),
+    (
+        "config-mismatch",
+        Files("{sharing: mps, config: {mps: {pinned_memory: 900Gi}}}", measured=STEADY),
+        Files("{sharing: mps, config: {mps: {pinned_memory: 200Gi}}}", measured=STEADY),
+    ),
+    (
+        "config-mismatch",
+        Files("{sharing: mps, card: L4, config: {mps: {pinned_memory: 23Gi}}}", measured=STEADY),
+        Files("{sharing: mps, card: L4, config: {mps: {pinned_memory: 20Gi}}}", measured=STEADY),
+    ),
+    (
+        "config-mismatch",
+        Files("{sharing: mps, memory: 20Gi, config: {mps: {pinned_memory: 21Gi}}}", measured=STEADY),
+        Files("{sharing: mps, memory: 20Gi, config: {mps: {pinned_memory: 20Gi}}}", measured=STEADY),
+    ),
 ]
 CASES: Final = [*((rule, *pair) for rule, pair in LINTS.items()), *FURTHER]
 

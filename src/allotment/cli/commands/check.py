@@ -139,15 +139,14 @@ def _checked(loaded: Loaded, found: FoundPlatform, own: Path | None, world: Chos
         findings.update(settings_findings(pipeline))
     needing: list[HasNeed] = [*pipelines.values(), *repository.fleets.values(), *repository.gangs.values()]
     for one in needing:
-        findings.update(need_findings(one, found.platform.cards))
+        findings.update(need_findings(one, found.platform.cards, found.platform.versions.kubernetes))
         if world is not None:
             from allotment.needs.fit_findings import fit_findings
             from allotment.needs.ways.choosing import able
 
             cards, where = found.platform.cards, f"in {world.name}"
-            findings.update(
-                fit_findings(one, world.without_errors(), cards, where=where, able=able(found.platform))
-            )
+            who = able(found.platform, world.world)
+            findings.update(fit_findings(one, world.without_errors(), cards, where=where, able=who))
     measured, about_measured = scan_measured(repository.root)
     findings.update(about_measured)
     if any(one.gpu is not None for one in needing) or found.platform.engine != "local":

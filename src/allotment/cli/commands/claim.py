@@ -113,7 +113,7 @@ def answer_for(
     queue: str | None = None,
 ) -> Answer:
     """The pipeline's claim held against a world; FindingsError for a need that makes no claim."""
-    found = tuple(need_findings(pipeline, platform.cards))
+    found = tuple(need_findings(pipeline, platform.cards, platform.versions.kubernetes))
     if any(finding.severity is Severity.ERROR for finding in found):
         raise FindingsError(found)
     on_cluster = platform.engine == KUBERNETES or not chosen.is_here
@@ -121,7 +121,7 @@ def answer_for(
     if on_cluster and need is None:
         return Answer(pipeline, chosen, None, None, given_up, found)
     by_class = platform.engine == KUBERNETES
-    who = able(platform)
+    who = able(platform, None if chosen.is_here else chosen.world)
     claim = claim_for(need, pipeline.resources, platform.cards, by_class=by_class, able=who)
     manifest = None
     if need is not None and need.cpu is None:

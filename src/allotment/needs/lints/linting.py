@@ -41,7 +41,7 @@ def lint_findings(
     looked = [
         Looked(file, file.gpu, platform, tuple(_running(file, running)), measured)
         for file in files
-        if file.gpu is not None and not any(faults_of(file.gpu, platform.cards))
+        if file.gpu is not None and not any(faults_of(file.gpu, platform.cards, platform.versions.kubernetes))
     ]
     findings = [finding for each in looked for finding in _of_one(each, world)]
     for lint in ALL_LINTS:

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from allotment.errors import Finding, Severity
-from allotment.needs.lints.looked import Looked, known_card
+from allotment.needs.lints.looked import File, Looked, known_card
 from allotment.needs.memory import in_words
 from allotment.needs.rules import ELASTIC_WINDOW, NO_PREEMPTION, ONE_CLAIM, PAGE_OVER_GRACE, TOO_MANY_SHARE
 from allotment.needs.ways import Scope
+from allotment.repository.model import Campaign
 
 CampaignLint = Callable[[Looked], Iterator[Finding]]
 
@@ -71,7 +72,7 @@ def no_preemption(looked: Looked) -> Iterator[Finding]:
     stated = looked.campaigns or (() if hasattr(looked.file, "steps") else (looked.file,))
     for each in stated:
         lane = getattr(each, "priority", looked.platform.default_lane)
-        if lanes[lane].value > least and lane != looked.platform.default_lane:
+        if lanes[lane].value > least and _states(each, "priority"):
             message = (
                 f"`priority: {lane}` orders what waits, and the default scheduler takes no devices from "
                 "others"
@@ -79,6 +80,11 @@ def no_preemption(looked: Looked) -> Iterator[Finding]:
             hint = "with Kueue or KAI it would; here it starts when a card is given back"
             evidence = f"{lane} {lanes[lane].value}, lowest {least}"
             yield looked.note(each.position("priority"), NO_PREEMPTION, message, hint, evidence)
+
+
+def _states(file: File | Campaign, key: str) -> bool:
+    """Whether a file says this itself."""
+    return file.document is not None and key in file.document.value
 
 
 def elastic_window(looked: Looked) -> Iterator[Finding]:

@@ -14,12 +14,13 @@ from typing import Final
 from allotment.devices.catalogue import cards
 from allotment.devices.classes import GPU_CLASS
 from allotment.errors import Severity
-from allotment.needs.cards import NO_KINDS, Kinds
+from allotment.needs.cards import NO_KINDS, Kinds, UnknownCardError, admits, chosen_cards
 from allotment.needs.fault import Fault
 from allotment.needs.lints.slices import SmallerSlice, named_after, real_slices
 from allotment.needs.memory import in_words
 from allotment.needs.memory_traps import memory_warnings
 from allotment.needs.rules import (
+    CONFIG_MISMATCH,
     MISSES_CARDS,
     MISSES_SLICES,
     SAME_OF_ONE,
@@ -27,6 +28,7 @@ from allotment.needs.rules import (
     SMALLEST_SLICE,
     STRICT_SELECT,
     UNGUARDED,
+    WAY_TWICE,
     WHOLE_SLICE,
 )
 from allotment.needs.same import SAME_CARD
@@ -79,6 +81,39 @@ def strict_select(need: Need, _kinds: Kinds) -> Iterator[Fault]:
             message = f"more than {text} leaves out {' and '.join(exact)}, with exactly {in_words(amount)}"
             hint = f"write `memory: {text}`, or .compareTo(quantity('{text}')) >= 0"
             yield _warning("select", STRICT_SELECT, message, hint)
+
+
+def way_twice(need: Need, _kinds: Kinds) -> Iterator[Fault]:
+    """A way that stands in the list a second time."""
+    for place, word in enumerate(need.sharing):
+        if word in need.sharing[:place]:
+            message = f"`{word}` is listed twice: what it did not find the first time it does not find later"
+            yield Fault(("sharing", place), WAY_TWICE, message, "keep the first", Severity.WARNING)
+
+
+def pinned_memory(need: Need, kinds: Kinds) -> Iterator[Fault]:
+    """More pinned memory for each process than the card may have."""
+    pinned = ((need.config or {}).get("mps") or {}).get("pinned_memory")
+    room = None if pinned is None else _least_room(need, kinds)
+    if pinned is not None and room is not None and pinned > room[0]:
+        message = f"`pinned_memory` gives each process {in_words(pinned)}, and {room[1]}"
+        hint = f"write what one process uses, {format_gi(room[0])} at most"
+        yield _warning(("config", "mps", "pinned_memory"), CONFIG_MISMATCH, message, hint)
+
+
+def _least_room(need: Need, kinds: Kinds) -> tuple[int, str] | None:
+    """The memory of the smallest card that is asked for, or of the largest that there is; and words."""
+    if need.memory is not None and (least := max(need.memory.at_least or 0, need.memory.more_than or 0)):
+        return least, f"its card may have no more than {in_words(least)}"
+    try:
+        choice = chosen_cards(need.card, kinds)
+    except UnknownCardError:
+        return None
+    known = [each for each in cards() if each.memory and (not need.card or admits(choice, each))]
+    if not known:
+        return None
+    largest = max(known, key=lambda each: each.memory or 0)
+    return largest.memory or 0, f"the largest card, {largest.id}, has {in_words(largest.memory or 0)}"
 
 
 def same_of_one(need: Need, _kinds: Kinds) -> Iterator[Fault]:
@@ -137,8 +172,8 @@ def slices_apart(need: Need, _kinds: Kinds) -> Iterator[Fault]:
         )
 
 
-def _warning(key: str, rule: str, message: str, hint: str) -> Fault:
-    return Fault((key,), rule, message, hint, Severity.WARNING)
+def _warning(key: str | tuple[str | int, ...], rule: str, message: str, hint: str) -> Fault:
+    return Fault((key,) if isinstance(key, str) else key, rule, message, hint, Severity.WARNING)
 
 
 def _sizes(slices: list[SmallerSlice]) -> str:
@@ -154,4 +189,6 @@ NEED_LINTS: Final[tuple[NeedLint, ...]] = (
     strict_select,
     unguarded_key,
     same_of_one,
+    way_twice,
+    pinned_memory,
 )

@@ -26,6 +26,9 @@ from allotment.needs.ways.mig_on_demand import MIG_ON_DEMAND
 WorldLint = Callable[[Looked, World], Iterator[Fault]]
 
 _MOST: Final = 4
+_COST: Final = "cost limit"
+_GUARDED: Final = "guard the key: `.?key.orValue(…)`"
+_CHEAPER: Final = "ask less of each device: every loop within a loop multiplies the cost"
 
 
 def selector_fails(looked: Looked, world: World, matches: Matcher = evaluate) -> Iterator[Fault]:
@@ -41,7 +44,7 @@ def selector_fails(looked: Looked, world: World, matches: Matcher = evaluate) ->
                 f"the selector is an error on {device}{more}, which keeps the claim off every node: {why}"
             )
             evidence = tuple(f"{name}: {error}" for name, error in failures[:_MOST])
-            hint = "guard the key: `.?key.orValue(…)`"
+            hint = _CHEAPER if _COST in why else _GUARDED
             loc: tuple[str | int, ...] = ("select",)
             if each.need is not looked.need and each.need in looked.need.fallback:
                 loc = ("fallback", looked.need.fallback.index(each.need), "select")

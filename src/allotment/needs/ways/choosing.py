@@ -11,34 +11,59 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from allotment.devices.known_classes import NVIDIA_DRIVER
+from allotment.devices.server import Gate
+from allotment.devices.world import World
 from allotment.needs.ways import Isolation, Scope, Way, way_of
+from allotment.needs.ways.gates import off_by_default
 from allotment.platform.model import Platform
 from allotment.platform.need import Need
 
 _LOCAL: Final = "local"
 _DEFAULT: Final = "default"
+_CONSUMABLE: Final = "consumable"
 _WITH_KAI: Final = frozenset({"kai", "both"})
 
 
 @dataclass(frozen=True, slots=True)
 class Able:
-    """What those who place pods can do: read a fraction, take a claim with a list of alternatives."""
+    """What those who place pods can do: read a fraction, take a claim with a list of alternatives.
+
+    ``shared_cards``: cards may be published for several claims, and selectors can tell.
+    """
 
     fractions: bool = True
     lists: bool = True
+    shared_cards: bool = False
 
 
 ANYTHING: Final = Able()
 
 
-def able(platform: Platform) -> Able:
+def able(platform: Platform, world: World | None = None) -> Able:
     """What the platform's schedulers can do; the local engine reads every need itself.
 
-    Kueue (up to 0.19) refuses lists, and KAI (up to 0.17) asks the allocator without them.
+    Kueue (up to 0.19) refuses lists, and KAI (up to 0.17) asks the allocator without them. Cards may be shared
+    where the platform has amounts of them claimed, or where the ``world`` publishes such cards.
     """
-    if platform.engine == _LOCAL:
-        return ANYTHING
-    return Able(fractions=platform.scheduler in _WITH_KAI, lists=platform.scheduler == _DEFAULT)
+    local = platform.engine == _LOCAL
+    shared = (_CONSUMABLE in platform.sharing and not local) or (world is not None and any(shared_in(world)))
+    knows = not off_by_default((Gate.CONSUMABLE_CAPACITY,), platform.versions.kubernetes)
+    if local:
+        return Able(shared_cards=shared and knows)
+    return Able(
+        fractions=platform.scheduler in _WITH_KAI,
+        lists=platform.scheduler == _DEFAULT,
+        shared_cards=shared and knows,
+    )
+
+
+def shared_in(world: World) -> Iterator[str]:
+    """The names of cards that are published for several claims."""
+    for published in world.slices:
+        for device in published.devices if published.driver == NVIDIA_DRIVER else ():
+            if device.allow_multiple_allocations:
+                yield f"{device.name} of {published.pool.name}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,9 @@
 """A whole card: nobody else's while the pod runs.
 
-Facts: NVIDIA DRA driver for GPUs (a whole card has no gate); GPU Operator 26.7.0, which supports it.
+A card that is published for several claims is never anybody's alone: a claim without an amount gets what its
+driver gives by default, and others get the rest. Where such cards may be, they are left out by a selector.
+Facts: NVIDIA DRA driver for GPUs (a whole card has no gate); GPU Operator 26.7.0, which supports it; KEP-5075,
+``device.allowMultipleAllocations``.
 """
 
 from __future__ import annotations
@@ -9,6 +12,8 @@ from typing import Final
 
 from allotment.needs.ways.way import Isolation, Scope, Way
 from allotment.platform.need import WHOLE as WORD
+
+NOT_SHARED: Final = "!device.allowMultipleAllocations"
 
 WHOLE: Final = Way(
     id="whole",
