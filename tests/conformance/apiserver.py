@@ -27,8 +27,6 @@ LEFT_OUT = {
     "discovery_": "lists every group of a whole server",
     "events": "Events have rules of two groups at once",
     "forbidden": "asks who may do what",
-    "pod_subresources": "binding, eviction and logs are a kubelet's and a scheduler's",
-    "delete_pod": "begins with a binding",
     "priority_": "the admission plugin for priorities",
     "rbac_": "asks who may do what",
     "service_": "the admission plugin for service accounts",
@@ -36,7 +34,6 @@ LEFT_OUT = {
     "unauthorized": "asks who may do what",
     "unknown_": "paths that no client library asks for",
     "vap": "expressions of admission policies",
-    "watch_cache": "the cache of a server",
 }
 PLAYED = ("job_", "list_", "ssa_")
 TOKEN = re.compile(r"<(?:UID|RV|LRV|GEN|CONTINUE)\d+>|<(?:TIME|OLDEST|CURRENT|SERVER|RV)>")

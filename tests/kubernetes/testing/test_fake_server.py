@@ -140,3 +140,29 @@ def test_objects_of_custom_kinds_are_applied_by_their_own_schema(server: FakeApi
     assert [part["name"] for part in server.request("GET", path).body["spec"]["parts"]] == ["a", "b"]
     wrong = {"apiVersion": "example.com/v1", "kind": "Queue", "metadata": {"name": "q"}, "spec": {"partz": 1}}
     assert apply(server, path, wrong, "one").status == 500
+
+
+def pod(name: str = "p") -> dict[str, Any]:
+    spec = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "i"}]}
+    return {"metadata": {"name": name}, "spec": spec}
+
+
+def test_a_pod_on_a_node_stays_for_its_grace_period_and_is_bound_only_once(server: FakeApiServer) -> None:
+    pods = "/api/v1/namespaces/team/pods"
+    server.request("POST", pods, body=pod())
+    binding = {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n"}}
+    assert server.request("POST", f"{pods}/p/binding", body=binding).status == 201
+    assert server.request("POST", f"{pods}/p/binding", body=binding).status == 409
+    assert server.request("POST", f"{pods}/p/eviction", body={"metadata": {"name": "p"}}).status == 201
+    found = server.request("GET", f"{pods}/p").body
+    assert found["metadata"]["deletionGracePeriodSeconds"] == 30
+    assert {each["type"] for each in found["status"]["conditions"]} == {"PodScheduled", "DisruptionTarget"}
+    server.request("DELETE", f"{pods}/p", {"gracePeriodSeconds": "0"})
+    assert server.request("GET", f"{pods}/p").status == 404
+
+
+def test_a_pod_that_is_on_no_node_is_gone_at_once(server: FakeApiServer) -> None:
+    pods = "/api/v1/namespaces/team/pods"
+    server.request("POST", pods, body=pod())
+    assert server.request("DELETE", f"{pods}/p").status == 200
+    assert server.request("GET", f"{pods}/p").status == 404

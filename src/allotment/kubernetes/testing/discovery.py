@@ -63,14 +63,13 @@ def _listed(group_version: str, served: Iterable[Resource]) -> dict[str, Any]:
         common = {"namespaced": each.is_namespaced, "kind": each.kind}
         verbs = list(_VERBS if each.schema is None else _CUSTOM_VERBS)
         listed.append({"name": each.plural, "singularName": each.kind.lower(), **common, "verbs": verbs})
-        for door, there in (("status", each.has_status), ("scale", each.has_scale)):
-            if there:
-                listed.append(
-                    {
-                        "name": f"{each.plural}/{door}",
-                        "singularName": "",
-                        **common,
-                        "verbs": list(_STATUS_VERBS),
-                    }
-                )
+        if each.has_status:
+            listed.append(
+                {
+                    "name": f"{each.plural}/status",
+                    "singularName": "",
+                    **common,
+                    "verbs": list(_STATUS_VERBS),
+                }
+            )
     return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": group_version, "resources": listed}

@@ -41,6 +41,11 @@ def quoted(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
+def by_name(value: Any) -> str:
+    """An object as messages show it whose keys are the user's: in the order of its keys."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
 def of_label_name(text: str) -> Iterator[str]:
     """What is wrong with a DNS label."""
     if len(text) > 63:

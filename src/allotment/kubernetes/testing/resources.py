@@ -27,7 +27,6 @@ class Resource:
     definition: str = ""
     is_namespaced: bool = True
     has_status: bool = False
-    has_scale: bool = False
     has_generation: bool = False
     answers_deleted: bool = False
     needs_version: bool = False
@@ -171,7 +170,6 @@ def of_definition(crd: Mapping[str, Any]) -> tuple[Resource, ...]:
             names["kind"],
             is_namespaced=spec.get("scope") == "Namespaced",
             has_status="status" in (version.get("subresources") or {}),
-            has_scale="scale" in (version.get("subresources") or {}),
             has_generation=True,
             needs_version=True,
             schema=(version.get("schema") or {}).get("openAPIV3Schema") or {},

@@ -26,6 +26,7 @@ from allotment.kubernetes.testing.answers import Answer, RequestError, invalid_o
 from allotment.kubernetes.testing.asked import Request, delete_options, wrong_dry_run
 from allotment.kubernetes.testing.bodies import Place
 from allotment.kubernetes.testing.deletes import Deleter
+from allotment.kubernetes.testing.pod_doors import DOORS, PodDoors
 from allotment.kubernetes.testing.reads import Reader
 from allotment.kubernetes.testing.resources import BUILT_IN, Resource, of_definition
 from allotment.kubernetes.testing.schemas import Schema, Schemas, published
@@ -70,6 +71,7 @@ class FakeApiServer:
         )
         self._reader = Reader(self.store)
         self._deleter = Deleter(self.store, stamp, collects)
+        self._pods = PodDoors(self.store, self._deleter, stamp)
 
     def add_namespace(self, name: str) -> None:
         """A namespace, with the service account that every one has."""
@@ -158,6 +160,8 @@ class FakeApiServer:
 
     def _doors(self, place: Place) -> Mapping[str, Callable[[Place, Request], Answer]]:
         """What can be done to an object, its status, a collection."""
+        if place.subresource in DOORS:
+            return {"POST": self._pods.bind if place.subresource == "binding" else self._pods.evict}
         if place.subresource:
             return {"GET": self._reader.get, "PUT": self._writer.replace, "PATCH": self._writer.patch}
         if place.name:
@@ -237,6 +241,5 @@ def _condition(crd: Mapping[str, Any], sort: str, reason: str, message: str) -> 
 
 
 def _has(resource: Resource, subresource: str) -> bool:
-    return (subresource == "status" and resource.has_status) or (
-        subresource == "scale" and resource.has_scale
-    )
+    is_pod = resource.kind == "Pod" and not resource.group
+    return (subresource == "status" and resource.has_status) or (is_pod and subresource in DOORS)

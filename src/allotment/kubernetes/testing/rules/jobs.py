@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from allotment.kubernetes.testing.answers import Cause, required, unsupported, wrong
-from allotment.kubernetes.testing.names import of_label_name, of_subdomain, quoted
+from allotment.kubernetes.testing.names import by_name, of_label_name, of_subdomain, quoted
 from allotment.kubernetes.testing.rules.pods import of_template
 from allotment.kubernetes.testing.rules.policies import of_failure_policy, of_success_policy
 
@@ -58,7 +58,7 @@ def of_change(old: Raw, new: Raw) -> Iterator[Cause]:
     yield from _of_completions(before, after)
     for name in _FIXED:
         if before.get(name) != after.get(name):
-            show = quoted if name == "selector" else go_struct
+            show = by_name if name == "selector" else go_struct
             yield wrong(f"spec.{name}", show(after.get(name)), _IMMUTABLE)
     if _template_of(before, old) != _template_of(after, old):
         place = "spec.template.spec" if _is_at_rest(old) else "spec.template"
@@ -169,10 +169,10 @@ def _of_selector(job: Raw, spec: Raw) -> Iterator[Cause]:
     labels = (spec["template"].get("metadata") or {}).get("labels") or {}
     matched = selector.get("matchLabels") or {}
     if not spec.get("manualSelector") and matched != {UID_LABEL: job["metadata"].get("uid")}:
-        yield wrong("spec.selector", quoted(selector), "`selector` not auto-generated")
+        yield wrong("spec.selector", by_name(selector), "`selector` not auto-generated")
     if any(labels.get(key) != value for key, value in matched.items()):
         yield wrong(
-            "spec.template.metadata.labels", quoted(labels), "`selector` does not match template `labels`"
+            "spec.template.metadata.labels", by_name(labels), "`selector` does not match template `labels`"
         )
 
 
