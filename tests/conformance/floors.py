@@ -44,7 +44,7 @@ def read_floors(path: Path, suites: Iterable[str]) -> Floors:
         raise BrokenFile(f"{path} cannot be read: {error}") from error
     names = set(suites)
     rates = _rates(path, raw.get("floors", {}))
-    for name in names ^ rates.keys():
+    for name in sorted(names ^ rates.keys()):
         fault = "has no floor for the suite" if name in names else "has a floor for no suite:"
         raise BrokenFile(f"{path} {fault} {name!r}; it needs one line for each of {', '.join(sorted(names))}")
     return Floors(rates, tuple(_known(path, entry, names) for entry in raw.get("known", [])))
