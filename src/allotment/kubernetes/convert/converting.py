@@ -7,6 +7,7 @@ a way that the edits do not know), the document is left as it was, aloud: nothin
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -32,6 +33,8 @@ from allotment.kubernetes.convert.tree import (
 )
 
 RULE: Final = "yaml-syntax"
+_RENDER_FIRST: Final = "it looks like a template: render it first (helm template, kustomize build)"
+_MAY_COUNT: Final = re.compile(r"nvidia\.com/|amd\.com/|gpu", re.IGNORECASE)
 TEMPLATE_KIND: Final = "ResourceClaimTemplate"
 
 
@@ -43,6 +46,7 @@ class _Document:
     name: str
     root: Node | None
     value: Any
+    unread: str = ""
     before: list[Change] = field(default_factory=list)
     draft: Draft = field(init=False)
 
@@ -81,21 +85,17 @@ def convert(text: str, name: str, asked: Asked) -> Converted:
 
 
 def _read(piece: Piece, name: str) -> _Document:
+    hint = _RENDER_FIRST if "{{" in piece.text else ""
     try:
         root = compose(piece.text)
     except UnreadableError as error:
-        if "anchors" in error.why:
-            return _Document(piece, name, None, None)
+        if error.is_yaml:
+            unread = f"{error.why}; {hint}" if hint else error.why
+            return _Document(piece, name, None, None, unread=unread)
         line = piece.text.count("\n", 0, error.offset)
         column = error.offset - piece.text.rfind("\n", 0, error.offset)
-        hint = (
-            "it looks like a template: render it first (helm template, kustomize build)"
-            if "{{" in piece.text
-            else ""
-        )
-        raise FindingsError(
-            [Finding(Position(name, piece.line + line + 1, column), RULE, error.why, hint)]
-        ) from None
+        where = Position(name, piece.line + line + 1, column)
+        raise FindingsError([Finding(where, RULE, error.why, hint)]) from None
     return _Document(piece, name, root, plain(root))
 
 
@@ -134,13 +134,11 @@ def _converted(
 
 
 def _unread(document: _Document) -> list[Outcome]:
-    """A document with anchors; it matters where it may count something."""
-    if "nvidia.com/" not in document.piece.text and "/gpu" not in document.piece.text:
+    """A document that cannot be edited; it matters where it may count something."""
+    if not document.unread or not _MAY_COUNT.search(document.piece.text):
         return []
-    why = "it uses YAML anchors, and an edit at one place would change others: write them out first"
-    return [
-        Outcome(Position(document.name, document.piece.line + 1), "document", "", Verdict.KEPT, kept=(why,))
-    ]
+    where = Position(document.name, document.piece.line + 1)
+    return [Outcome(where, "document", "", Verdict.KEPT, kept=(f"it may count GPUs: {document.unread}",))]
 
 
 def _edit(document: _Document, plan: Plan, path: Path) -> None:
@@ -160,6 +158,8 @@ def _edit(document: _Document, plan: Plan, path: Path) -> None:
         value = on_value(copy.deepcopy(edit), value)
     if plain(compose(draft.text)) != value:
         raise UnreadableError("it is written in a way that is not known here", 0)
+    if not is_listed and document.piece.has_directives:
+        raise UnreadableError("a YAML directive stands before it", 0)
     document.draft = draft
     if not is_listed and plan.template is not None:
         document.before = list(_template_lines(document.piece, plan.template, plan.template_reason))

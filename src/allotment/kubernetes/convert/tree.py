@@ -17,12 +17,13 @@ Path = tuple[str | int, ...]
 
 
 class UnreadableError(Exception):
-    """A text that cannot be edited: why, and at which offset."""
+    """A text that cannot be edited: why, at which offset, and whether it is YAML all the same."""
 
-    def __init__(self, why: str, offset: int) -> None:
+    def __init__(self, why: str, offset: int, *, is_yaml: bool = True) -> None:
         super().__init__(why)
         self.why = why
         self.offset = offset
+        self.is_yaml = is_yaml
 
 
 @dataclass(slots=True)
@@ -72,7 +73,7 @@ def compose(text: str) -> Node | None:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         why = str(getattr(error, "problem", None) or "it is no YAML")
-        raise UnreadableError(why, mark.index if mark is not None else 0) from None
+        raise UnreadableError(why, mark.index if mark is not None else 0, is_yaml=False) from None
 
 
 def plain(node: Node | None) -> Any:
