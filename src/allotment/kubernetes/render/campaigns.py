@@ -104,7 +104,7 @@ def campaign_job(
             "rules": [DISRUPTED, _codes("FailIndex", FINAL_CODES), _codes("Ignore", (ENDED_BY_SIGNAL,))]
         },
         "ttlSecondsAfterFinished": pipeline.ttl_seconds_after_finished,
-        "suspend": placing.suspend or campaign.suspend,
+        **({"suspend": True} if placing.suspend else {}),
         "template": {
             "metadata": template_metadata(labels, need, placing),
             "spec": {

@@ -101,7 +101,7 @@ def _job(
             "podReplacementPolicy": "Failed",
             "podFailurePolicy": {"rules": [DISRUPTED]},
             "ttlSecondsAfterFinished": context.platform.defaults.ttl_seconds_after_finished,
-            "suspend": placing.suspend,
+            **({"suspend": True} if placing.suspend else {}),
             "template": template,
         },
     }

@@ -1,7 +1,7 @@
 """A team's repository as objects: pipelines that campaigns use, campaigns, fleets and gangs.
 
-Without Kueue a pause is the Job's own: a suspended campaign starts no pod. With Kueue nobody but Kueue holds
-a Job back, and it would admit this one, so a suspended campaign is left out until its file says otherwise.
+A suspended campaign without a Job is left out until its file says otherwise. One that has a Job is rendered
+as any other: whoever applies pauses it, by a field that is not among those that are rendered.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def repository_objects(
 ) -> Rendered:
     """Everything of a repository. ``used``: the parts of campaigns that are out; ``there``: their names."""
     found = [*_about(context)]
-    campaigns = [each for each in repository.campaigns.values() if _is_rendered(context, each, there)]
+    campaigns = [each for each in repository.campaigns.values() if _is_rendered(each, there)]
     held = [each for each in repository.campaigns.values() if each not in campaigns]
     named = {campaign.pipeline for campaign in campaigns}
     if not repository.campaigns:
@@ -43,12 +43,12 @@ def repository_objects(
     return together(found).sorted()
 
 
-def _is_rendered(context: Context, campaign: Campaign, there: Collection[str]) -> bool:
-    return not (campaign.suspend and context.with_kueue and campaign.name not in there)
+def _is_rendered(campaign: Campaign, there: Collection[str]) -> bool:
+    return not campaign.suspend or campaign.name in there
 
 
 def _held(campaign: Campaign) -> Note:
-    words = "`suspend: true`: it is left out, for Kueue would admit its Job all the same"
+    words = "`suspend: true`: it is left out, as nothing of it is to start"
     return Note(f"campaigns/{campaign.name}", words, "it is created when its file says `suspend: false`")
 
 
