@@ -13,6 +13,7 @@ from typing import Any, Final
 from allotment.devices.validation.defaults import with_defaults as with_device_defaults
 
 Object = dict[str, Any]
+_RBAC: Final = "rbac.authorization.k8s.io"
 _NO_BACKOFF: Final = 2147483647
 _COUNTS: Final = frozenset({"active", "succeeded", "failed"})
 _MODE: Final = 0o644
@@ -61,6 +62,18 @@ def _pod(value: Object) -> None:
 
 def _pod_template(value: Object) -> None:
     _pod_spec(value["template"]["spec"])
+
+
+def _deployment(value: Object) -> None:
+    spec = value["spec"]
+    _pod_spec(spec["template"]["spec"])
+    for name, default in (("replicas", 1), ("revisionHistoryLimit", 10), ("progressDeadlineSeconds", 600)):
+        spec.setdefault(name, default)
+    strategy = spec["strategy"]
+    if strategy.setdefault("type", "RollingUpdate") == "RollingUpdate":
+        rolling = strategy.setdefault("rollingUpdate", {})
+        rolling.setdefault("maxUnavailable", "25%")
+        rolling.setdefault("maxSurge", "25%")
 
 
 def _job(value: Object) -> None:
@@ -127,10 +140,46 @@ def _volume(volume: Object) -> None:
             source["serviceAccountToken"].setdefault("expirationSeconds", 3600)
 
 
+def _priority_class(value: Object) -> None:
+    value.setdefault("preemptionPolicy", "PreemptLowerPriority")
+
+
+def _policy(value: Object) -> None:
+    spec = value["spec"]
+    spec.setdefault("failurePolicy", "Fail")
+    for rule in (spec.get("matchConstraints") or {}).get("resourceRules") or ():
+        rule.setdefault("scope", "*")
+    _matched(spec.get("matchConstraints"))
+
+
+def _policy_binding(value: Object) -> None:
+    _matched(value["spec"].get("matchResources"))
+
+
+def _matched(resources: Object | None) -> None:
+    if resources is not None:
+        resources.setdefault("matchPolicy", "Equivalent")
+        resources.setdefault("namespaceSelector", {})
+        resources.setdefault("objectSelector", {})
+
+
+def _role_binding(value: Object) -> None:
+    value["roleRef"].setdefault("apiGroup", _RBAC)
+    for subject in value.get("subjects") or ():
+        if subject.get("kind") in {"User", "Group"}:
+            subject.setdefault("apiGroup", _RBAC)
+
+
 _DEVICE_KINDS: Final = frozenset({"ResourceClaim", "ResourceClaimTemplate", "DeviceClass", "ResourceSlice"})
 _DEFAULTS: Final[Mapping[str, Callable[[Object], None]]] = {
     "Secret": _secret,
     "Pod": _pod,
     "PodTemplate": _pod_template,
+    "Deployment": _deployment,
     "Job": _job,
+    "PriorityClass": _priority_class,
+    "ValidatingAdmissionPolicy": _policy,
+    "ValidatingAdmissionPolicyBinding": _policy_binding,
+    "RoleBinding": _role_binding,
+    "ClusterRoleBinding": _role_binding,
 }

@@ -102,6 +102,18 @@ BUILT_IN: Final = (
         empty={"spec": {"template": {"metadata": {}, "spec": _POD}}, "status": {}},
     ),
     _resource(
+        "apps", "v1", "deployments", "Deployment", has_status=True, has_generation=True,
+        empty={"spec": {"template": {"metadata": {}, "spec": _POD}, "strategy": {}}, "status": {}},
+    ),
+    _resource(
+        "scheduling.k8s.io", "v1alpha2", "workloads", "Workload", package="scheduling", answers_deleted=True,
+        empty={"spec": {"podGroupTemplates": None}},
+    ),
+    _resource(
+        "scheduling.k8s.io", "v1alpha2", "podgroups", "PodGroup", package="scheduling", answers_deleted=True,
+        has_status=True, empty={"spec": {"schedulingPolicy": {}}, "status": {}},
+    ),
+    _resource(
         "coordination.k8s.io", "v1", "leases", "Lease", needs_version=True, is_put_new=True,
         empty={"spec": {}},
     ),

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import re
 import time as clock
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -44,7 +44,11 @@ _SUFFIX_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
 
 
 class FakeApiServer:
-    """An API server in this process; ``now`` gives the time, ``plan`` the faults."""
+    """An API server in this process; ``now`` gives the time, ``plan`` the faults.
+
+    ``kinds`` are served beside those of Kubernetes (`custom_kinds.KUEUE`, `custom_kinds.KAI`); ``collects``
+    says whether dependents of what is deleted go at once, as a garbage collector would have them go.
+    """
 
     def __init__(
         self,
@@ -54,6 +58,7 @@ class FakeApiServer:
         plan: faults.Plan = faults.none,
         sleep: Callable[[float], None] = clock.sleep,
         collects: bool = True,
+        kinds: Sequence[Resource] = (),
     ) -> None:
         self.version = version
         self.store = Store()
@@ -61,6 +66,7 @@ class FakeApiServer:
         self.requests: list[Request] = []
         self._sleep = sleep
         self._schemas: Schemas = published(version)
+        self._kinds = tuple(kinds)
         self._count = 0
 
         def stamp(seconds: int = 0) -> str:
@@ -120,7 +126,7 @@ class FakeApiServer:
     def resources(self) -> tuple[Resource, ...]:
         """All that it serves, those of custom definitions too."""
         crds = self.store.listed(("apiextensions.k8s.io", "customresourcedefinitions"), "")
-        return (*BUILT_IN, *(each for _, crd in crds for each in of_definition(crd)))
+        return (*BUILT_IN, *self._kinds, *(each for _, crd in crds for each in of_definition(crd)))
 
     def _answered(self, request: Request) -> Answer:
         with self.store.changed:
@@ -135,11 +141,11 @@ class FakeApiServer:
             return told
         found = _PATH.fullmatch(request.path)
         if found is None:
-            return Answer(404, "404 page not found", {"Content-Type": "text/plain"})
+            return Answer(404, "404 page not found\n", {"Content-Type": "text/plain"})
         group, version = (found["group"] or "", found["version"] or found["core"])
         served = [each for each in self.resources() if (each.group, each.version) == (group, version)]
         if not served:
-            return Answer(404, "404 page not found", {"Content-Type": "text/plain"})
+            return Answer(404, "404 page not found\n", {"Content-Type": "text/plain"})
         resource = next((each for each in served if each.plural == found["plural"]), None)
         if resource is None or (resource.is_namespaced is False and found["namespace"]):
             raise RequestError(404, "NotFound", _NO_RESOURCE, {})
