@@ -22,6 +22,7 @@ from allotment.devices.known_classes import NVIDIA_DRIVER
 from allotment.devices.nvml_words import ARCHITECTURES
 from allotment.errors import UsageError
 from allotment.platform.model import Card as Kind
+from allotment.platform.need import Need
 from allotment.quantities.semver import Semver
 
 Kinds = Mapping[str, Kind]
@@ -135,6 +136,24 @@ def admits(choice: CardChoice, card: Card) -> bool:
     own = Semver.parse(card.compute_capability.value)
     return bool(choice.bounds) and all(
         _COMPARED[sign](own.compare(Semver.parse(version)), 0) for sign, version in choice.bounds
+    )
+
+
+def cards_taken(need: Need, kinds: Kinds = NO_KINDS) -> tuple[Card, ...]:
+    """The catalogue's cards that a need takes by kind and memory; none where it names an unknown one."""
+    try:
+        choice = chosen_cards(need.card, kinds)
+    except UnknownCardError:
+        return ()
+    least = 0 if need.memory is None else need.memory.at_least or (need.memory.more_than or -1) + 1
+    most = None if need.memory is None else need.memory.at_most
+    return tuple(
+        card
+        for card in cards()
+        if card.memory
+        and (not need.card or admits(choice, card))
+        and card.memory >= least
+        and (most is None or card.memory <= most)
     )
 
 

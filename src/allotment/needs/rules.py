@@ -27,6 +27,7 @@ NO_FRACTIONS: Final = "no-fractions-here"
 GATE_OFF: Final = "gate-off"
 INCOMPATIBLE_GATES: Final = "incompatible-gates"
 NOT_MEASURED: Final = "not-measured"
+MEASURED_ELSEWHERE: Final = "measured-elsewhere"
 SHARE_BELOW_PEAK: Final = "share-below-peak"
 
 STRICT_SELECT: Final = "strict-select"
@@ -36,6 +37,7 @@ SMALLEST_SLICE: Final = "smallest-slice"
 SLICES_APART: Final = "slices-apart"
 SAME_REFUSED: Final = "same-card-refused"
 SELECTOR_FAILS: Final = "selector-fails"
+SHARED_NOT_WHOLE: Final = "shared-card-not-whole"
 
 ONE_CLAIM: Final = "one-claim-for-all"
 TOO_MANY_SHARE: Final = "too-many-share"
@@ -53,7 +55,7 @@ UNSUPPORTED: Final = "driver-not-supported"
 RULES: Final[Mapping[str, str]] = {
     NOT_YET: "A need uses a key that this version of Allotment cannot do yet.",
     TOO_LARGE: "A need asks for more devices or alternatives than one claim can hold.",
-    UNKNOWN_CARD: "A need names a kind of card that neither the catalogue nor the platform knows.",
+    UNKNOWN_CARD: "A kind of card is named that neither the catalogue nor the platform knows.",
     BAD_SELECT: "A need's own selector is one that Kubernetes would refuse.",
     MISSES_CARDS: "A need's amount of memory leaves out cards that are sold with as much.",
     UNGUARDED: "A need's own selector fails on devices that do not publish what it reads.",
@@ -72,6 +74,7 @@ RULES: Final[Mapping[str, str]] = {
     GATE_OFF: "A way to share a card needs something that is off unless somebody switches it on.",
     INCOMPATIBLE_GATES: "Needs use ways to share a card that the driver does not do together.",
     NOT_MEASURED: "A need shares a card without isolation, and no measurement shows that it can.",
+    MEASURED_ELSEWHERE: "A need without isolation may get a card that it was not measured on.",
     SHARE_BELOW_PEAK: "A need shares a card by less memory than the pipeline was measured to use.",
     STRICT_SELECT: "A need's own selector leaves out cards that have exactly the amount.",
     WHOLE_SLICE: "A need asks slices for memory that only the whole card in disguise has.",
@@ -80,6 +83,7 @@ RULES: Final[Mapping[str, str]] = {
     SLICES_APART: "A need asks for several slices, and nothing keeps them on one card.",
     SAME_REFUSED: "A need for slices of one card can be refused by Kubernetes though it fits.",
     SELECTOR_FAILS: "A need's own selector is an error on a device that is published.",
+    SHARED_NOT_WHOLE: "A need asks for whole cards, and cards are published that are given out in shares.",
     ONE_CLAIM: "Pods share a card through one named claim, and so one card serves them all.",
     TOO_MANY_SHARE: "More pods share one claim than a claim can be reserved for.",
     KUEUE_REFUSES: "A need becomes a claim that Kueue does not admit.",

@@ -123,6 +123,10 @@ LINTS: Final[dict[str, tuple[Files, Files]]] = {
         Files("{sharing: mps}", CLUSTER, measured=STEADY, other="{sharing: time-slicing}"),
     ),
     "not-measured": (Files("{sharing: mps}", CLUSTER), Files("{sharing: mps}", CLUSTER, measured=STEADY)),
+    "measured-elsewhere": (
+        Files("{sharing: mps, card: [L4, H100-SXM]}", CLUSTER, measured=STEADY),
+        Files("{sharing: mps, card: L4}", CLUSTER, measured=STEADY),
+    ),
     "share-below-peak": (
         Files("{sharing: fraction, share: 6Gi}", KAI, measured=STEADY),
         Files("{sharing: fraction, share: 7Gi}", KAI, measured=STEADY),
@@ -142,6 +146,10 @@ LINTS: Final[dict[str, tuple[Files, Files]]] = {
     "selector-fails": (
         Files(f'{{select: "{UNGUARDED}"}}', CLUSTER, world="2 x L4, 1 x GB10"),
         Files(f'{{select: "{UNGUARDED}"}}', CLUSTER, world="2 x L4"),
+    ),
+    "shared-card-not-whole": (
+        Files("{memory: 9Gi}", CLUSTER, world="1 x L4", shared=True),
+        Files("{sharing: consumable, share: 8Gi}", CLUSTER, measured=STEADY, world="1 x L4", shared=True),
     ),
     "one-claim-for-all": (SHARED, Files("{sharing: fraction, share: 8Gi}", KAI, measured=STEADY)),
     "too-many-share": (
@@ -215,6 +223,16 @@ FURTHER: Final[list[tuple[str, Files, Files]]] = [
     ),
     ("slice-is-whole-card", Files("{sharing: [mig, whole], memory: 200Gi}"), Files("{memory: 200Gi}")),
     ("same-card-refused", Files(MIG_TWICE, versions("1.36")), Files(MIG_TWICE, versions("1.37"))),
+    (
+        "unknown-card",
+        Files("{sharing: mps}", CLUSTER, measured=(*STEADY, replace(figures(), card="H100-SMX-80"))),
+        Files("{sharing: mps}", CLUSTER, measured=(*STEADY, replace(figures(), card="H100-SXM-80 1g.10gb"))),
+    ),
+    (
+        "measured-elsewhere",
+        Files("{sharing: mps, memory: 30Gi}", CLUSTER, measured=STEADY),
+        Files("{sharing: mps, memory: 22.49Gi..22.6Gi}", CLUSTER, measured=STEADY),
+    ),
     ("kai-cannot", Files("{sharing: [whole, mig]}", KAI), Files("{sharing: [whole, mig]}", CLUSTER)),
     ("kueue-refuses", Files("{fallback: [{card: L4}]}", BOTH), Files("{fallback: [{card: L4}]}", CLUSTER)),
     ("not-counted-by-kueue", Files("{memory: 9Gi}", KUEUE), Files("{}", KUEUE)),
@@ -334,3 +352,19 @@ def test_a_finding_has_its_weight_and_its_evidence(
     found = [each for each in findings_of(LINTS[rule][0], tmp_path) if each.rule == rule]
     assert severity in {each.severity for each in found}
     assert evidence is None or evidence in [line for each in found for line in each.evidence]
+
+
+@pytest.mark.parametrize(
+    ("gpu", "card", "severity"),
+    [
+        ("{sharing: mps}", "H100-SXM-80", Severity.WARNING),
+        ("{sharing: mps, card: [L4, A10]}", "L4", Severity.WARNING),
+        ("{sharing: mps, memory: 22Gi}", "L4", Severity.NOTE),
+    ],
+)
+def test_a_smaller_card_than_was_measured_weighs_more(
+    gpu: str, card: str, severity: Severity, tmp_path: Path
+) -> None:
+    files = Files(gpu, CLUSTER, measured=(replace(figures(), card=card),))
+    (found,) = [each for each in findings_of(files, tmp_path) if each.rule == "measured-elsewhere"]
+    assert found.severity is severity

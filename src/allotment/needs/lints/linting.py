@@ -10,6 +10,7 @@ from allotment.needs.limits import faults_of
 from allotment.needs.lints.looked import File, Looked
 from allotment.needs.lints.on_all import ALL_LINTS
 from allotment.needs.lints.on_campaigns import CAMPAIGN_LINTS
+from allotment.needs.lints.on_measured import unknown_cards
 from allotment.needs.lints.on_platforms import PLATFORM_LINTS
 from allotment.needs.lints.on_worlds import WORLD_LINTS
 from allotment.platform.model import Platform
@@ -43,7 +44,7 @@ def lint_findings(
         for file in files
         if file.gpu is not None and not any(faults_of(file.gpu, platform.cards, platform.versions.kubernetes))
     ]
-    findings = [finding for each in looked for finding in _of_one(each, world)]
+    findings = [*unknown_cards(measured), *(finding for each in looked for finding in _of_one(each, world))]
     for lint in ALL_LINTS:
         findings += lint(platform, Position(origin), looked)
     return findings

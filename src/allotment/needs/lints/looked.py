@@ -88,6 +88,11 @@ class Looked:
         return Finding(position, rule, message, hint, Severity.NOTE, evidence)
 
 
+def memory_of_card(card: Card) -> int:
+    """The memory that a card reports; 0 where nobody knows."""
+    return card.memory or 0
+
+
 def known_card(name: str) -> Card | None:
     """A card as a measurement names it: by its id, or by the product name that it reports."""
     return next((card for card in cards() if name == card.id), None) or by_product_name(name)

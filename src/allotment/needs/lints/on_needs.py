@@ -14,7 +14,7 @@ from typing import Final
 from allotment.devices.catalogue import cards
 from allotment.devices.classes import GPU_CLASS
 from allotment.errors import Severity
-from allotment.needs.cards import NO_KINDS, Kinds, UnknownCardError, admits, chosen_cards
+from allotment.needs.cards import NO_KINDS, Kinds, cards_taken
 from allotment.needs.fault import Fault
 from allotment.needs.lints.slices import SmallerSlice, named_after, real_slices
 from allotment.needs.memory import in_words
@@ -105,14 +105,9 @@ def _least_room(need: Need, kinds: Kinds) -> tuple[int, str] | None:
     """The memory of the smallest card that is asked for, or of the largest that there is; and words."""
     if need.memory is not None and (least := max(need.memory.at_least or 0, need.memory.more_than or 0)):
         return least, f"its card may have no more than {in_words(least)}"
-    try:
-        choice = chosen_cards(need.card, kinds)
-    except UnknownCardError:
+    largest = max(cards_taken(need, kinds), key=lambda each: each.memory or 0, default=None)
+    if largest is None:
         return None
-    known = [each for each in cards() if each.memory and (not need.card or admits(choice, each))]
-    if not known:
-        return None
-    largest = max(known, key=lambda each: each.memory or 0)
     return largest.memory or 0, f"the largest card, {largest.id}, has {in_words(largest.memory or 0)}"
 
 

@@ -13,9 +13,9 @@ from typing import Final
 
 from allotment.devices.classes import MIG_CLASS
 from allotment.errors import Severity
-from allotment.needs.cards import chosen_cards, class_of
+from allotment.needs.cards import cards_taken, chosen_cards, class_of
 from allotment.needs.fault import Fault
-from allotment.needs.lints.looked import Looked, known_card
+from allotment.needs.lints.looked import Looked, known_card, memory_of_card
 from allotment.needs.memory import in_words
 from allotment.needs.rules import (
     GATE_OFF,
@@ -24,6 +24,7 @@ from allotment.needs.rules import (
     KUEUE_REFUSES,
     KUEUE_TOPOLOGY,
     KUEUE_UNCOUNTED,
+    MEASURED_ELSEWHERE,
     NO_FRACTIONS,
     NO_ISOLATION,
     NOT_MEASURED,
@@ -40,6 +41,8 @@ from allotment.quantities import format_bytes
 
 PlatformLint = Callable[[Looked], Iterator[Fault]]
 
+_MOST: Final = 6
+_ALIKE: Final = 0.9  # cards that differ by less in memory count as of one size
 _MENDED: Final = (1, 36, 3)
 _VERSION: Final = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?")
 
@@ -80,6 +83,31 @@ def not_measured(looked: Looked) -> Iterator[Fault]:
     message = f"`{way.word}` keeps nobody out of a neighbour's memory, and {what}"
     hint = "run it with `sharing: whole`, then `allot measure --write measured.yaml`"
     yield Fault(("sharing",), NOT_MEASURED, message, hint, evidence=evidence)
+
+
+def measured_elsewhere(looked: Looked) -> Iterator[Fault]:
+    """Cards that the need takes and nobody measured it on; a warning where it names them, or they are smaller."""
+    need, way = looked.need, next((way for way in looked.ways if way.measured), None)
+    measured = [known_card(each.card) for each in looked.figures]
+    if way is None or not measured or need.select is not None:
+        return
+    taken = cards_taken(need, looked.platform.cards)
+    others = [card.id for card in sorted(taken, key=memory_of_card) if card not in measured]
+    if others:
+        names = " and ".join(each.card for each in looked.figures)
+        more = f" and {len(others) - 1:,} other kinds" if len(others) > 2 else ""
+        message = f"it was measured on {names}, and this need may get {others[0]}{more}"
+        if len(others) == 2:
+            message += f" or {others[1]}"
+        fits = [card.id for card in taken if card in measured]
+        hint = (
+            f"write `card: {fits[0]}`, or measure on the others too" if fits else "measure on those cards too"
+        )
+        known = min((memory_of_card(card) for card in measured if card is not None), default=0)
+        smaller = memory_of_card(min(taken, key=memory_of_card)) < _ALIKE * known
+        severe = need.card or smaller or not fits
+        severity = Severity.WARNING if severe else Severity.NOTE
+        yield Fault(("sharing",), MEASURED_ELSEWHERE, message, hint, severity, tuple(others[:_MOST]))
 
 
 def share_below_peak(looked: Looked) -> Iterator[Fault]:
@@ -231,6 +259,7 @@ PLATFORM_LINTS: Final[tuple[PlatformLint, ...]] = (
     way_given_up,
     no_isolation,
     not_measured,
+    measured_elsewhere,
     share_below_peak,
     no_fractions_here,
     gate_off,
