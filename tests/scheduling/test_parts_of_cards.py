@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from allotment.devices.card_shares import CardShare, amounts_taken, memory_of_cards, sized
 from allotment.devices.claims import ClaimSpec
 from allotment.devices.describe import parse_description
-from allotment.devices.slices import DeviceId
+from allotment.devices.slices import Device, DeviceId, RequestPolicy
 from allotment.needs import claim_for
 from allotment.platform.need import Need
 from allotment.quantities import GI
@@ -73,6 +75,27 @@ def test_no_part_is_given_of_a_card_that_is_given_whole() -> None:
         campaign("parts", part(10 * GI), shared=True, arrival=1),
     )
     assert [each.allocation.ids for each in starts] == [(FIRST,), (SECOND,), (SECOND,)]
+
+
+def test_a_card_that_is_published_for_several_goes_whole_to_one_alone() -> None:
+    policy = RequestPolicy(default="1Gi")
+
+    def of(device: Device) -> Device:
+        capacity = {name: replace(each, request_policy=policy) for name, each in device.capacity.items()}
+        return replace(device, allow_multiple_allocations=True, capacity=capacity)
+
+    several = replace(
+        WORLD, slices=tuple(replace(each, devices=tuple(map(of, each.devices))) for each in WORLD.slices)
+    )
+    queues = (
+        campaign("whole", WHOLE, shared=False),
+        campaign("parts", part(10 * GI), shared=True, arrival=1),
+    )
+    decisions, _ = decide(LocalState(queues, several), LocalMemory(), 0.0)
+    starts = [each for each in decisions if isinstance(each, Start)]
+    assert [each.allocation.ids for each in starts] == [(FIRST,), (SECOND,)]
+    decisions, _ = decide(LocalState(queues[::-1], several), LocalMemory(), 0.0)
+    assert decisions[0] == starts[0]
 
 
 def test_what_others_hold_counts_shares_and_whole_cards() -> None:

@@ -124,7 +124,7 @@ def _of_file(
     here: bool,
     shares: Mapping[str, ShareHere] = NO_SHARES,
 ) -> Answer:
-    asked = asked_of(file, platform, here=here)
+    asked = asked_of(file, platform, world, here=here)
     if asked.claim is None:
         return Answer(name, kind, None, asked.given_up)
     world = replace(world, classes={**asked.classes, **world.classes})

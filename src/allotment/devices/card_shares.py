@@ -35,6 +35,11 @@ def shareable(world: World) -> World:
     return replace(world, slices=tuple(_of_slice(published) for published in world.slices))
 
 
+def unshared(world: World) -> World:
+    """The world with every card published for one holder alone, whatever its driver says of shares."""
+    return replace(world, slices=tuple(map(_alone, world.slices)))
+
+
 def memory_of_cards(world: World) -> Mapping[DeviceId, int]:
     """The memory of each card that can be shared."""
     return {
@@ -96,6 +101,22 @@ def _sized(exact: ExactRequest, share: CardShare, sizes: list[int]) -> list[Exac
     ] or [replace(exact, capacity={})]
 
 
+def _alone(published: ResourceSlice) -> ResourceSlice:
+    if published.driver != NVIDIA_DRIVER or not any(
+        each.allow_multiple_allocations for each in published.devices
+    ):
+        return published
+    devices = tuple(
+        replace(
+            each,
+            allow_multiple_allocations=False,
+            capacity={name: replace(amount, request_policy=None) for name, amount in each.capacity.items()},
+        )
+        for each in published.devices
+    )
+    return replace(published, devices=devices)
+
+
 def _of_slice(published: ResourceSlice) -> ResourceSlice:
     if published.driver != NVIDIA_DRIVER:
         return published
@@ -106,14 +127,14 @@ def _of_device(driver: str, device: Device) -> Device:
     if _memory(driver, device) is None:
         return device
     capacity = {
-        name: each if name == MEMORY else replace(each, request_policy=_NOTHING_ASKED)
+        name: replace(each, request_policy=None if name == MEMORY else _NOTHING_ASKED)
         for name, each in device.capacity.items()
     }
     return replace(device, allow_multiple_allocations=True, capacity=capacity)
 
 
 def _memory(driver: str, device: Device) -> int | None:
-    """The memory of a card that can be shared here; None for what cannot be."""
-    if driver != NVIDIA_DRIVER or device.allow_multiple_allocations or device.consumes_counters:
+    """The memory of a card that can be shared here, by its driver too; None for what cannot be."""
+    if driver != NVIDIA_DRIVER or device.consumes_counters:
         return None
     return device_memory(driver, device) if MEMORY in device.capacity else None

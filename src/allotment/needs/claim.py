@@ -69,7 +69,7 @@ def cores_for(resources: Resources) -> int:
 def exactly(
     alternative: Alternative, kinds: Kinds, classes: Kinds = NO_KINDS, *, shared_cards: bool = False
 ) -> ExactRequest:
-    """One alternative as a request; where there are ``shared_cards``, one for a whole card leaves them out."""
+    """One alternative as a request; where there are ``shared_cards``, whole ones leave them out."""
     need, way = alternative.need, alternative.way or way_of(WHOLE)
     if need.cpu is not None:
         return _processors(need.cpu)

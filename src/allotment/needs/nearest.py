@@ -16,6 +16,7 @@ from allotment.devices.known_classes import NVIDIA_DRIVER
 from allotment.devices.selectors import Matcher, SelectorError
 from allotment.needs.clauses import Candidate, Clause, Kind
 from allotment.needs.memory import in_words
+from allotment.needs.ways.whole import NOT_SHARED
 from allotment.platform.need import MemoryRange
 from allotment.quantities import GI, format_gi, parse_bytes
 
@@ -161,7 +162,11 @@ _SHORT: Mapping[Kind, Callable[[Candidate, Clause], str]] = {
     Kind.MEMORY: _short_of_memory,
     Kind.CARD: lambda _, clause: f"it is no {clause.words.removeprefix('are ')}",
     Kind.CLASS: _class_words,
-    Kind.PART: lambda _, __: "it is a whole card under the name of a slice",
+    Kind.PART: lambda _, clause: (
+        "it is given out in shares, and never whole"
+        if NOT_SHARED in clause.selectors
+        else "it is a whole card under the name of a slice"
+    ),
     Kind.TAINT: _taint_words,
     Kind.POOL: lambda each, _: each.listed.why,
     Kind.SELECT: lambda _, clause: f"it does not {clause.words}",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from allotment.devices.claims import ClaimSpec
 from allotment.devices.classes import DeviceClass
+from allotment.devices.world import World
 from allotment.errors import AllotmentError, FindingsError, Severity
 from allotment.needs import claim_for, need_findings
 from allotment.needs.cards import classes_of
@@ -39,8 +40,11 @@ class Asked:
     shares: Mapping[str, ShareHere] = field(default_factory=dict)
 
 
-def asked_of(file: HasNeed, platform: Platform, *, here: bool) -> Asked:
-    """What the file asks for of this machine (``here``) or of a cluster; FindingsError where it is wrong."""
+def asked_of(file: HasNeed, platform: Platform, world: World | None = None, *, here: bool) -> Asked:
+    """What the file asks for of this machine (``here``) or of a cluster; FindingsError where it is wrong.
+
+    What is published in the ``world`` of a cluster decides on how a claim is written.
+    """
     found = need_findings(file, platform.cards)
     if any(finding.severity is Severity.ERROR for finding in found):
         raise FindingsError(found)
@@ -49,9 +53,10 @@ def asked_of(file: HasNeed, platform: Platform, *, here: bool) -> Asked:
     if on_cluster and need is None:
         return Asked(None, given_up=given_up)
     by_class = platform.engine == _KUBERNETES
+    who = able(platform, None if here else world)
 
     def claim_of(asked: Need | None) -> ClaimSpec:
-        return claim_for(asked, file.resources, platform.cards, by_class=by_class, able=able(platform))
+        return claim_for(asked, file.resources, platform.cards, by_class=by_class, able=who)
 
     claim = claim_of(need)
     others = [] if need is None else list(_others(need, platform, claim, claim_of))

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from allotment.devices.card_shares import MEMORY, shareable
+from allotment.devices.card_shares import MEMORY, shareable, unshared
 from allotment.devices.claims import Allocation, ClaimSpec
 from allotment.devices.fleet import Fleet
 from allotment.devices.funnel import NoFit
 from allotment.devices.slices import DeviceId
+from allotment.devices.world import World
 from allotment.quantities import format_gi
 from allotment.scheduling.local_state import CampaignQueue, LocalState, Queue, WaitReason
 
@@ -26,7 +27,8 @@ class Desk:
     def __init__(self, state: LocalState) -> None:
         self._world = state.world
         self._shares = state.shares
-        self._native = _held_by_several(state) if state.shares else frozenset()
+        self._whole = unshared(state.world)
+        self._native = _held_by_several(self._whole) if state.shares else frozenset()
         self._fleet = self._fleet_with(state.taken)
         self._parts = self._parts_with(state) if any(each.shared for each in state.campaigns) else None
         self._total_memory = None if state.free_memory is None else state.world.memory_bytes
@@ -34,8 +36,8 @@ class Desk:
         self._refused: dict[ClaimSpec, NoFit] = {}
 
     def _fleet_with(self, taken: Collection[DeviceId]) -> Fleet:
-        """Devices as they are published, with what is held in shares out of reach."""
-        fleet = Fleet(self._world, taken=taken)
+        """Devices as they are published, cards whole, with what is held in shares out of reach."""
+        fleet = Fleet(self._whole, taken=taken)
         for device, amount in self._shares:
             if device in self._native:
                 fleet.take_share(device, {MEMORY: amount})
@@ -107,7 +109,7 @@ class Desk:
         if answer is not None and not answer.waiting:
             return WaitReason.NEVER, str(answer)
         if answer is not None and together > 1:
-            room, never = self._how_many(Fleet(self._world), queue.claim, together)
+            room, never = self._how_many(Fleet(self._whole), queue.claim, together)
             if never is not None:
                 return (
                     WaitReason.NEVER,
@@ -169,6 +171,6 @@ class Desk:
             self._free_memory -= memory
 
 
-def _held_by_several(state: LocalState) -> frozenset[DeviceId]:
+def _held_by_several(world: World) -> frozenset[DeviceId]:
     """The devices that are published so that several may hold them."""
-    return frozenset(id_ for id_, device in state.world.devices() if device.allow_multiple_allocations)
+    return frozenset(id_ for id_, device in world.devices() if device.allow_multiple_allocations)

@@ -19,6 +19,7 @@ from allotment.errors import Severity
 from allotment.needs.claim import exactly
 from allotment.needs.fault import Fault
 from allotment.needs.lints.looked import Looked
+from allotment.needs.lints.on_shared_cards import shared_card_not_whole
 from allotment.needs.rules import GATE_OFF, INCOMPATIBLE_GATES, SELECTOR_FAILS
 from allotment.needs.ways.gates import CONSUMABLE_SHARES, DYNAMIC_MIG, kubernetes_words, off_by_default
 from allotment.needs.ways.mig_on_demand import MIG_ON_DEMAND
@@ -118,4 +119,9 @@ def _cards(world: World) -> list[str]:
     return found
 
 
-WORLD_LINTS: Final[tuple[WorldLint, ...]] = (selector_fails, gates_of_a_world, on_demand_without_counters)
+WORLD_LINTS: Final[tuple[WorldLint, ...]] = (
+    selector_fails,
+    gates_of_a_world,
+    on_demand_without_counters,
+    shared_card_not_whole,
+)

@@ -43,8 +43,8 @@ ANYTHING: Final = Able()
 def able(platform: Platform, world: World | None = None) -> Able:
     """What the platform's schedulers can do; the local engine reads every need itself.
 
-    Kueue (up to 0.19) refuses lists, and KAI (up to 0.17) asks the allocator without them. Cards may be shared
-    where the platform has amounts of them claimed, or where the ``world`` publishes such cards.
+    Kueue (up to 0.19) refuses lists, and KAI (up to 0.17) asks the allocator without them. Cards may be
+    shared where the platform has amounts of them claimed, or where the ``world`` publishes such cards.
     """
     local = platform.engine == _LOCAL
     shared = (_CONSUMABLE in platform.sharing and not local) or (world is not None and any(shared_in(world)))

@@ -2,8 +2,8 @@
 
 A card that is published for several claims is never anybody's alone: a claim without an amount gets what its
 driver gives by default, and others get the rest. Where such cards may be, they are left out by a selector.
-Facts: NVIDIA DRA driver for GPUs (a whole card has no gate); GPU Operator 26.7.0, which supports it; KEP-5075,
-``device.allowMultipleAllocations``.
+Facts: NVIDIA DRA driver for GPUs (a whole card has no gate); GPU Operator 26.7.0, which supports it;
+KEP-5075, ``device.allowMultipleAllocations``.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from allotment.devices.card_shares import memory_of_cards
 from allotment.devices.claims import Allocation
-from allotment.devices.ledger import Hold, Holder, Ledger, LedgerView
+from allotment.devices.ledger import DevicesTakenError, Hold, Holder, Ledger, LedgerView
 from allotment.devices.slices import DeviceId
 from allotment.devices.world import World
 from allotment.running.engine.campaign_run import CampaignRun
@@ -62,6 +62,7 @@ class Filler:
     user: str
     _memory: LocalMemory = field(default_factory=LocalMemory)
     _looked_up: dict[tuple[str, int], tuple[float, IndexStanding]] = field(default_factory=dict)
+    _refused: frozenset[DeviceId] = frozenset()
     _devices: int = field(init=False)
     _memories: Mapping[DeviceId, int] = field(init=False)
 
@@ -89,7 +90,7 @@ class Filler:
             state = LocalState(
                 campaigns=tuple(run.queue(ready[run.work.campaign]) for run in runs),
                 world=self.world,
-                taken=frozenset(view.taken()),
+                taken=frozenset(view.taken()) | self._refused,
                 free_memory=self._free_memory(view),
                 fleets=fleets,
                 gangs=gangs,
@@ -97,7 +98,9 @@ class Filler:
                 shares=self._shares(view),
             )
             decisions, self._memory = decide(state, self._memory, now, Ties.LISTED)
-            started = [self._taken(view, by_name, step) for step in decisions if isinstance(step, Start)]
+            self._refused = frozenset()
+            taking = (self._taken(view, by_name, step) for step in decisions if isinstance(step, Start))
+            started = [each for each in taking if each is not None]
             holder = Holder(pid=os.getpid(), user=self.user, since=self.wall())
             held = programs.take(view, decisions, holder)
         waits = [step for step in decisions if isinstance(step, Wait)]
@@ -134,9 +137,10 @@ class Filler:
             del self._looked_up[key]
         return standing
 
-    def _taken(self, view: LedgerView, runs: Mapping[str, CampaignRun], start: Start) -> Started:
+    def _taken(self, view: LedgerView, runs: Mapping[str, CampaignRun], start: Start) -> Started | None:
+        """An index with its devices; None where the ledger refuses them, which counts as taken next time."""
         run = runs[start.campaign]
-        _, standing = self._looked_up.pop((start.campaign, start.index))
+        _, standing = self._looked_up[start.campaign, start.index]
         holder = Holder(
             pid=os.getpid(),
             user=self.user,
@@ -145,7 +149,12 @@ class Filler:
             memory_bytes=run.work.memory_bytes,
             since=self.wall(),
         )
-        hold = view.take(start.allocation.ids, holder, parts_of(start.allocation, self._memories))
+        try:
+            hold = view.take(start.allocation.ids, holder, parts_of(start.allocation, self._memories))
+        except DevicesTakenError as error:
+            self._refused |= frozenset(error.ids)
+            return None
+        del self._looked_up[start.campaign, start.index]
         return Started(run, start.index, standing.left, start.allocation, hold, start.reason)
 
     def _shares(self, view: LedgerView) -> tuple[tuple[DeviceId, int], ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from allotment.devices.claims import Allocation
-from allotment.devices.ledger import Hold, Holder, LedgerView
+from allotment.devices.ledger import DevicesTakenError, Hold, Holder, LedgerView
 from allotment.running.engine.fleet_run import FleetRun
 from allotment.running.engine.gang_run import GangRun
 from allotment.running.engine.program import Kind, Program
@@ -98,7 +98,10 @@ class Programs:
                 allocations = dict(enumerate(decision.allocations))
             else:
                 continue
-            holds = _take_all(view, run.program, allocations, holder)
+            try:
+                holds = _take_all(view, run.program, allocations, holder)
+            except DevicesTakenError:
+                continue
             places = (Place(rank, size, allocations[rank], hold) for rank, hold in holds.items())
             held.append(Held(run, tuple(places)))
         return held
