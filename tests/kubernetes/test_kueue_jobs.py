@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from allotment.kubernetes.kueue_jobs import PREFIX, change_faults, creation_faults
+from allotment.kubernetes.render import render
+from allotment.platform.model import Platform, Team
+from allotment.platform.need import Need
+from allotment.repository.model import Gang, Repository
 from tests.kubernetes.stored import Case, cases
 
 JOBS = [
@@ -35,6 +40,16 @@ def job(**annotations: str) -> dict[str, Any]:
 def test_nothing_that_is_rendered_is_refused(value: dict[str, Any]) -> None:
     assert list(creation_faults(value)) == []
     assert list(change_faults(value, value)) == []
+
+
+@pytest.mark.parametrize("least", [1, 2, 3, 4])
+def test_gangs_that_may_be_smaller_are_taken(least: int) -> None:
+    gang = Gang("train", 4, least, image="x@sha256:" + "a" * 64, gpu=Need())
+    platform = Platform(bucket="s3://results")
+    found = render(Repository(Path(), gangs={"train": gang}), platform, Team("a"), scheduler="kueue")
+    (job,) = (each for each in found.objects if each["kind"] == "Job")
+    assert list(creation_faults(job)) == []
+    assert (f"{PREFIX}job-min-parallelism" in job["metadata"].get("annotations", {})) is (least < 4)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ QUEUE_NAME: Final = "kueue.x-k8s.io/queue-name"
 PRIORITY_CLASS: Final = "kueue.x-k8s.io/priority-class"
 ELASTIC: Final = "kueue.x-k8s.io/elastic-job"
 MIN_PARALLELISM: Final = "kueue.x-k8s.io/job-min-parallelism"
+IN_STEP: Final = "kueue.x-k8s.io/job-completions-equal-parallelism"
 KAI_QUEUE: Final = "kai.scheduler/queue"
 KAI_PREEMPTIBLE: Final = "kai.scheduler/preemptibility"
 KAI_TOPOLOGY: Final = "kai.scheduler/topology"
@@ -102,7 +103,9 @@ def _by_kueue(context: Context, work: Work) -> Placing:
 def _kueue_annotations(work: Work) -> dict[str, str]:
     if work.elastic:
         return {ELASTIC: "true"}
-    return {MIN_PARALLELISM: str(work.least)} if work.gang and work.least < work.most else {}
+    if not (work.gang and work.least < work.most):
+        return {}
+    return {MIN_PARALLELISM: str(work.least), IN_STEP: "true"}
 
 
 def _kueue_notes(context: Context, work: Work) -> list[Note]:
