@@ -23,7 +23,7 @@ from tests.conformance.outcomes import ALL, Outcome, Share, attempt, read_json
 
 LEFT_OUT = {
     "access_": "asks who may do what: a fake server lets everybody do everything",
-    "broken_": "bodies and queries that no client library sends, answered in Go's own words",
+    "broken_bodies": "bodies that no client library sends, answered in Go's own words",
     "discovery_": "lists every group of a whole server",
     "events": "Events have rules of two groups at once",
     "forbidden": "asks who may do what",
@@ -32,7 +32,6 @@ LEFT_OUT = {
     "service_": "the admission plugin for service accounts",
     "table": "a server prints tables for a person",
     "unauthorized": "asks who may do what",
-    "unknown_": "paths that no client library asks for",
     "vap": "expressions of admission policies",
 }
 PLAYED = ("job_", "list_", "ssa_")
@@ -156,8 +155,8 @@ def _compared(
         own_words = step["path"].startswith("/apis/resource.k8s.io/")
         yield from _refusals(name, body, answer.body, bound, with_text=not own_words)
         return
-    difference = _difference(body, _without(answer.body, omitted), bound, step.get("compare", ""), "")
-    yield Outcome(name, "object", AGREED, difference or AGREED)
+    told_apart = difference(body, _without(answer.body, omitted), bound, step.get("compare", ""), "")
+    yield Outcome(name, "object", AGREED, told_apart or AGREED)
 
 
 def _refusals(
@@ -166,8 +165,8 @@ def _refusals(
     found = found if isinstance(found, dict) else {}
     yield Outcome(name, "refusal", _causes(body), _causes(found))
     if with_text and "message" in body and not GO_DUMP.search(body["message"]):
-        difference = _difference(body["message"], found.get("message"), bound, "", "message")
-        yield Outcome(name, "text", AGREED, difference or AGREED)
+        told_apart = difference(body["message"], found.get("message"), bound, "", "message")
+        yield Outcome(name, "text", AGREED, told_apart or AGREED)
 
 
 def _causes(body: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -179,8 +178,8 @@ def _events(
     name: str, told: list[Any], found: Any, omitted: set[str], bound: dict[str, str], *, how: str
 ) -> Outcome:
     events = [_without(each, omitted) for each in found] if isinstance(found, list) else found
-    difference = _difference(told, events, bound, how, "")
-    return Outcome(name, "events", AGREED, difference or AGREED)
+    told_apart = difference(told, events, bound, how, "")
+    return Outcome(name, "events", AGREED, told_apart or AGREED)
 
 
 def _without(value: Any, omitted: set[str]) -> Any:
@@ -192,7 +191,7 @@ def _without(value: Any, omitted: set[str]) -> Any:
     return {key: _without(each, omitted) for key, each in value.items() if key not in gone}
 
 
-def _difference(told: Any, found: Any, bound: dict[str, str], how: str, place: str) -> str:
+def difference(told: Any, found: Any, bound: dict[str, str], how: str = "", place: str = "") -> str:
     """The first difference, or nothing."""
     if isinstance(told, dict):
         return _in_map(told, found, bound, how, place)
@@ -212,8 +211,8 @@ def _in_map(told: dict[str, Any], found: Any, bound: dict[str, str], how: str, p
     for key in sorted(named, key=lambda key: (key != "metadata", key)):
         if key not in found:
             return f"{place}.{key}: {named[key]!r}, not nothing"
-        if difference := _difference(named[key], found[key], bound, how, f"{place}.{key}"):
-            return difference
+        if apart := difference(named[key], found[key], bound, how, f"{place}.{key}"):
+            return apart
     return ""
 
 
@@ -222,7 +221,7 @@ def _in_list(told: list[Any], found: Any, bound: dict[str, str], how: str, place
         return f"{place}: {told!r}, not {found!r}"
     if how == "contains":
         for each in told:
-            if all(_difference(each, other, dict(bound), how, place) for other in found):
+            if all(difference(each, other, dict(bound), how, place) for other in found):
                 return f"{place}: {each!r} is not in {found!r}"
         return ""
     if place.endswith("managedFields"):
@@ -232,7 +231,7 @@ def _in_list(told: list[Any], found: Any, bound: dict[str, str], how: str, place
     if len(told) != len(found):
         return f"{place}: {len(told)} items, not {len(found)}: {json.dumps(found)[:300]}"
     pairs = enumerate(zip(told, found, strict=True))
-    differences = (_difference(a, b, bound, how, f"{place}[{number}]") for number, (a, b) in pairs)
+    differences = (difference(a, b, bound, how, f"{place}[{number}]") for number, (a, b) in pairs)
     return next((each for each in differences if each), "")
 
 

@@ -71,7 +71,7 @@ def test_a_watch_is_sent_as_things_happen(server: FakeApiServer, connection: HTT
 
 
 def test_a_watch_ends_when_its_time_is_up(connection: HTTPConnection) -> None:
-    connection.request("GET", f"{MAPS}?watch=1&timeoutSeconds=0.2&allowWatchBookmarks=true")
+    connection.request("GET", f"{MAPS}?watch=1&timeoutSeconds=1&allowWatchBookmarks=true")
     lines = connection.getresponse().read().splitlines()
     assert [json.loads(line)["type"] for line in lines] == ["BOOKMARK"]
 

@@ -148,6 +148,18 @@ def check_names(place: Place, value: Object, *, is_new: bool) -> None:
         )
 
 
+def check_replaced(place: Place, value: Object) -> None:
+    """Refuse a replacement without a name, or with another."""
+    if not value["metadata"].get("name"):
+        raise _without_name(place)
+    check_names(place, value, is_new=False)
+
+
+def _without_name(place: Place) -> RequestError:
+    told = f"the name of the object ({place.name} based on URL) was undeterminable: name must be provided"
+    return bad_request(told)
+
+
 def check_applied(place: Place, config: Any) -> None:
     """Refuse an apply that does not say what it is about."""
     told = config if isinstance(config, dict) else {}
@@ -159,8 +171,7 @@ def check_applied(place: Place, config: Any) -> None:
     if metadata.get("managedFields"):
         raise bad_request("metadata.managedFields must be nil")
     if not metadata.get("name"):
-        told_by = f"{place.name} based on URL"
-        raise bad_request(f"the name of the object ({told_by}) was undeterminable: name must be provided")
+        raise _without_name(place)
     check_names(place, told, is_new=False)
 
 

@@ -52,7 +52,7 @@ class Reader:
     def list(self, place: Place, request: Request) -> Answer:
         """GET of a collection."""
         _check_list(request)
-        version = whole_number(request.query.get("resourceVersion")) or 0
+        version = _version_of(request)
         token = request.query.get("continue", "")
         if token and version:
             raise bad_request("specifying resource version is not allowed when using continue")
@@ -86,8 +86,8 @@ class Reader:
     def watch(self, place: Place, request: Request) -> Answer:
         """GET of a collection as it changes."""
         _check_list(request)
-        asked = request.query.get("resourceVersion", "")
-        version = whole_number(asked) or 0
+        whole_number(request.query.get("timeoutSeconds"))
+        version = _version_of(request)
         is_selected = _selection(request, place.resource.kind)
 
         def is_watched(key: Key) -> bool:
@@ -115,7 +115,8 @@ class Reader:
             told = json.loads(base64.urlsafe_b64decode(token))
             at, start = int(told["rv"]), Key(tuple(told["resource"]), *told["start"])
         except (ValueError, KeyError, TypeError, binascii.Error):
-            raise bad_request("continue key is not valid: illegal base64 data at input byte 0") from None
+            why = "continue key is not valid: illegal base64 data at input byte 0"
+            raise bad_request(f"invalid continue token: {why}") from None
         if at < 0:
             return self.store.revision, start
         if at < self.store.oldest:
@@ -228,12 +229,23 @@ def _wrong_list(request: Request) -> Iterator[Cause]:
             if match:
                 yield unsupported(place, quoted(match), ("NotOlderThan",))
         return
+    if "sendInitialEvents" in request.query:
+        yield forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list")
     if match and not version:
         yield forbidden(place, "resourceVersionMatch is forbidden unless resourceVersion is provided")
     if match and match not in {"Exact", "NotOlderThan"}:
         yield unsupported(place, quoted(match), ("Exact", "NotOlderThan", ""))
     if match == "Exact" and version == "0":
         yield forbidden(place, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
+
+
+def _version_of(request: Request) -> int:
+    text = request.query.get("resourceVersion", "")
+    if text and not text.isdigit():
+        why = f'strconv.ParseUint: parsing "{text}": invalid syntax'
+        told = f'invalid resource version: resourceVersion: Invalid value: "{text}": {why}'
+        raise bad_request(told)
+    return int(text or 0)
 
 
 def _too_large(version: int, current: int) -> RequestError:

@@ -69,8 +69,18 @@ def _requirement(words: list[str]) -> Test:
         case [key]:
             return lambda labels: key in labels
         case [key, operator, *rest] if operator in _OPERATORS:
+            _check_values(operator, rest)
             return _operation(key, operator, [word for word in rest if word not in "(),"])
     raise _unreadable(words[1])
+
+
+def _check_values(operator: str, rest: list[str]) -> None:
+    """Refuse what follows the values."""
+    if operator in {"in", "notin"}:
+        if rest[-1:] != [")"]:
+            raise bad_request("unable to parse requirement: found '', expected: ',' or ')'")
+    elif len(rest) > 1:
+        raise bad_request(f"found '{rest[1]}', expected: ',' or 'end of string'")
 
 
 def _operation(key: str, operator: str, values: list[str]) -> Test:

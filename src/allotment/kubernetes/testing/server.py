@@ -144,7 +144,8 @@ class FakeApiServer:
             return Answer(404, "404 page not found\n", {"Content-Type": "text/plain"})
         group, version = (found["group"] or "", found["version"] or found["core"])
         served = [each for each in self.resources() if (each.group, each.version) == (group, version)]
-        if not served:
+        is_known = any(each.group == group for each in self.resources())
+        if not served and not is_known:
             return Answer(404, "404 page not found\n", {"Content-Type": "text/plain"})
         resource = next((each for each in served if each.plural == found["plural"]), None)
         if resource is None or (resource.is_namespaced is False and found["namespace"]):

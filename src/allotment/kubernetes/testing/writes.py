@@ -38,6 +38,7 @@ from allotment.kubernetes.testing.bodies import (
     cannot,
     check_applied,
     check_names,
+    check_replaced,
     go_json,
     go_text,
     group_version,
@@ -85,7 +86,7 @@ class Writer:
         check_options(request)
         raw, twice = body_of(request)
         value, warnings = self._decoded(place.resource, raw, twice, request)
-        check_names(place, value, is_new=False)
+        check_replaced(place, value)
         if place.resource.is_put_new and self.store.get(place.key) is None:
             return self._create(place, value, request, warnings, owners=None)
         old = self._present(place)
