@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -47,6 +47,15 @@ from allotment.kubernetes.testing.bodies import (
     stored_at,
     strictness,
     yaml_of,
+)
+from allotment.kubernetes.testing.bookkeeping import (
+    ignored_parts,
+    is_gone,
+    main_part,
+    same_owners,
+    warned_of,
+    with_owners,
+    with_server_metadata,
 )
 from allotment.kubernetes.testing.decoding import DecodingError, canonical, decode
 from allotment.kubernetes.testing.defaults import with_defaults
@@ -161,7 +170,7 @@ class Writer:
             raise conflict(resource, place.name, _MODIFIED)
         live = old or self._empty(resource)
         manager = Manager(request.manager, ownership.APPLY, resource.api_version, place.subresource)
-        ignored = _ignored(place)
+        ignored = ignored_parts(place)
         try:
             applied = ownership.after_apply(
                 live,
@@ -228,8 +237,8 @@ class Writer:
         there = self.store.get(key)
         if there is not None:
             raise already_there(resource, name, going="deletionTimestamp" in there["metadata"])
-        value = _with_owners(value, owners)
-        warnings = [*warnings, *_warned_of(resource, value)]
+        value = with_owners(value, owners)
+        warnings = [*warnings, *warned_of(resource, value)]
         kept = value if request.is_dry_run else self.store.put(key, value)
         return Answer(201, kept, warnings=warnings)
 
@@ -237,10 +246,10 @@ class Writer:
         self, place: Place, old: Object, value: Object, request: Request, warnings: list[str]
     ) -> Answer:
         resource, schema = place.resource, self.schema_of(place.resource)
-        value = _with_server_metadata(value, old)
+        value = with_server_metadata(value, old)
         told = value["metadata"].get("managedFields")
         value = self._completed(resource, value)
-        value = preparing.only_status(value, old) if place.subresource else _main(resource, value, old)
+        value = preparing.only_status(value, old) if place.subresource else main_part(resource, value, old)
         if told == [{}]:
             return self._keep_update(place, old, value, request, warnings, owners={})
         owners = ownership.after_update(
@@ -267,8 +276,8 @@ class Writer:
         version = value["metadata"].get("resourceVersion")
         if version and version != old["metadata"]["resourceVersion"]:
             raise conflict(resource, place.name, _MODIFIED)
-        value = self._completed(resource, _with_server_metadata(value, old))
-        value = preparing.only_status(value, old) if place.subresource else _main(resource, value, old)
+        value = self._completed(resource, with_server_metadata(value, old))
+        value = preparing.only_status(value, old) if place.subresource else main_part(resource, value, old)
         is_same = ownership.without_owners(value) == ownership.without_owners(old)
         value = canonical(value, schema)
         if resource.has_generation and not place.subresource and preparing.differs_in_spec(old, value):
@@ -278,12 +287,12 @@ class Writer:
         causes = check(resource, old, value, self.server)
         if causes:
             raise invalid(resource.group, resource.kind, place.name, causes)
-        value = _with_owners(value, owners)
-        if is_same and _same_owners(old, value):
+        value = with_owners(value, owners)
+        if is_same and same_owners(old, value):
             return Answer(200, old, warnings=warnings)
         if request.is_dry_run:
             return Answer(200, value, warnings=warnings)
-        if _is_gone(value["metadata"]):
+        if is_gone(value["metadata"]):
             self.store.remove(place.key)
             return Answer(200, value, warnings=warnings)
         return Answer(200, self.store.put(place.key, value), warnings=warnings)
@@ -321,65 +330,3 @@ class Writer:
             raise bad_request(cannot(resource, str(error))) from error
         decoded.value.setdefault("metadata", {})
         return decoded.value, strictness([*twice, *decoded.told], request, resource, shown)
-
-
-def _is_gone(metadata: Mapping[str, Any]) -> bool:
-    """Whether nothing holds an object that is being deleted."""
-    is_going = "deletionTimestamp" in metadata and not metadata.get("finalizers")
-    return is_going and metadata.get("deletionGracePeriodSeconds", 0) == 0
-
-
-def _main(resource: Resource, value: Object, old: Object) -> Object:
-    return preparing.kept_status(value, old) if resource.has_status else value
-
-
-def _ignored(place: Place) -> tuple[str, ...]:
-    if not place.resource.has_status:
-        return ()
-    if not place.subresource:
-        return ("status",)
-    rest = (*place.resource.empty, "spec")
-    return tuple(name for name in dict.fromkeys(rest) if name != "status")
-
-
-def _with_server_metadata(value: Object, old: Object) -> Object:
-    """What a body leaves out of what the server wrote is as it was."""
-    had, metadata = old["metadata"], dict(value["metadata"])
-    for name in ("uid", "creationTimestamp", "namespace", "name"):
-        if not metadata.get(name) and name in had:
-            metadata[name] = had[name]
-    for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "generation"):
-        metadata.pop(name, None)
-        if name in had:
-            metadata[name] = had[name]
-    metadata["creationTimestamp"] = had["creationTimestamp"]
-    return {**value, "metadata": metadata}
-
-
-def _with_owners(value: Object, owners: ownership.Owners) -> Object:
-    metadata = {key: each for key, each in value["metadata"].items() if key != "managedFields"}
-    metadata.pop("resourceVersion", None)
-    if version := value["metadata"].get("resourceVersion"):
-        metadata["resourceVersion"] = version
-    if owners:
-        metadata["managedFields"] = ownership.write_owners(owners)
-    return {**value, "metadata": metadata}
-
-
-def _same_owners(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """Whether the owners are the same, whatever the time."""
-    before, after = (ownership.read_owners(each["metadata"]) for each in (old, new))
-    return {key: each.fields for key, each in before.items()} == {
-        key: each.fields for key, each in after.items()
-    }
-
-
-def _warned_of(resource: Resource, value: Object) -> list[str]:
-    name = value["metadata"].get("name", "")
-    if resource.kind not in {"Job", "Pod"} or "." not in name:
-        return []
-    text = (
-        "this is used in Pod names and hostnames, which can result in surprising behavior; "
-        "a DNS label is recommended"
-    )
-    return [f"metadata.name: {text}: [must not contain dots]"]
