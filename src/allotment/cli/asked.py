@@ -15,6 +15,7 @@ from pathlib import Path
 from allotment.buckets.event_log import read_events
 from allotment.cli.opened import Opened, open_repository
 from allotment.cli.shared import repository_identity
+from allotment.cli.world import ChosenWorld
 from allotment.devices.card_shares import memory_of_cards, shareable, sized
 from allotment.devices.claims import ClaimSpec
 from allotment.devices.ledger import Ledger
@@ -59,12 +60,12 @@ class Answer:
 
 
 def answers_for(
-    name: str, root: Path, platform: Path | None, team: str | None, world: World, *, here: bool
+    name: str, root: Path, platform: Path | None, team: str | None, chosen: ChosenWorld
 ) -> list[Answer]:
-    """The answers for a name or a file, held against a world (``here``: this machine)."""
+    """The answers for a name or a file, held against a world as the platform's Kubernetes decides in it."""
     path = Path(name)
     if _is_file(name) and path.parent.name not in KINDS and path.is_file():
-        return _of_claims(path, world, here=here)
+        return _of_claims(path, chosen.without_errors(), here=chosen.is_here)
     folder, stem = _located(root, name)
     file = folder / f"{stem}.yaml"
     found, _ = find_platform(folder.parent, option=platform, environ=os.environ)
@@ -74,25 +75,25 @@ def answers_for(
         loaded = load_repository(folder.parent, found, only=[file])
         if stem not in loaded.repository.pipelines:
             raise FindingsError(loaded.findings)
-        return [_of_file(loaded.repository.pipelines[stem], stem, "pipeline", found, world, here=here)]
+        return [_of_file(loaded.repository.pipelines[stem], stem, "pipeline", found, chosen)]
     opened, _ = open_repository(
         folder.parent, platform=platform, team=team, campaigns=[str(file.resolve())], programs=True
     )
-    return [_of_opened(opened, stem, KINDS[folder.name], world, here=here)]
+    return [_of_opened(opened, stem, KINDS[folder.name], chosen)]
 
 
-def _of_opened(opened: Opened, name: str, kind: str, world: World, *, here: bool) -> Answer:
+def _of_opened(opened: Opened, name: str, kind: str, chosen: ChosenWorld) -> Answer:
     repository, platform = opened.repository, opened.platform
     file: HasNeed | None = repository.fleets.get(name) or repository.gangs.get(name)
-    local = here and platform.engine == "local"
+    local = chosen.is_here and platform.engine == "local"
     if file is not None:
-        answer = _of_file(file, name, kind, platform, world, here=here)
+        answer = _of_file(file, name, kind, platform, chosen)
         return replace(answer, run=_program(opened, name, kind)) if local else answer
     pipeline = repository.pipelines[repository.campaigns[name].pipeline]
     if not local:
-        return _of_file(pipeline, name, kind, platform, world, here=here)
+        return _of_file(pipeline, name, kind, platform, chosen)
     work = opened.work(name)
-    answer = _of_file(pipeline, name, kind, platform, world, here=here, shares=work.shares)
+    answer = _of_file(pipeline, name, kind, platform, chosen, work.shares)
     view = overview(opened.bucket(), work, time.time(), engine_lives=_lives(opened, name))
     return replace(answer, run=view)
 
@@ -119,11 +120,11 @@ def _of_file(
     name: str,
     kind: str,
     platform: Platform,
-    world: World,
-    *,
-    here: bool,
+    chosen: ChosenWorld,
     shares: Mapping[str, ShareHere] = NO_SHARES,
 ) -> Answer:
+    here = chosen.is_here
+    world = chosen.decided_by(platform.versions.kubernetes).without_errors()
     asked = asked_of(file, platform, world, here=here)
     if asked.claim is None:
         return Answer(name, kind, None, asked.given_up)

@@ -15,9 +15,12 @@ from allotment.devices.claims import ExactRequest
 from allotment.devices.classes import GPU_CLASS, DeviceClass
 from allotment.devices.inventory import Listed, State
 from allotment.devices.selectors import Matcher
+from allotment.devices.server import Gate, Server
 from allotment.devices.slices import Device
+from allotment.devices.world import World
 from allotment.needs.cards import card_words
 from allotment.needs.memory import memory_of, memory_words
+from allotment.needs.ways.gates import kubernetes_words
 from allotment.needs.ways.slices import LESS_THAN_A_CARD
 from allotment.needs.ways.whole import NOT_SHARED
 from allotment.needs.words import class_words
@@ -49,6 +52,7 @@ class Kind(StrEnum):
     SELECT = "select"
     TAINT = "taint"
     POOL = "pool"
+    GATE = "gate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +70,26 @@ class Clause:
         match self.kind:
             case Kind.TAINT:
                 return self.tolerated is None or not _blocking(candidate.device, self.tolerated)
+            case Kind.GATE:
+                return not candidate.device.consumes_counters
             case Kind.POOL:
                 return candidate.listed.state not in {State.INCOMPLETE, State.INVALID}
             case _:
                 return all(matches(each, candidate.driver, candidate.device) for each in self.selectors)
 
 
-def clauses_of(exact: ExactRequest, classes: Mapping[str, DeviceClass]) -> tuple[Clause, ...]:
+def clauses_of(exact: ExactRequest, world: World) -> tuple[Clause, ...]:
     """The clauses in the order in which devices meet them; the class comes first."""
-    return tuple(_clauses(exact, classes))
+    return tuple(_clauses(exact, world.classes, world.server))
 
 
-def _clauses(exact: ExactRequest, classes: Mapping[str, DeviceClass]) -> Iterator[Clause]:
+def gate_words(server: Server) -> str:
+    """Why a server gives out no device that takes counters, as part of a sentence about devices."""
+    gate = kubernetes_words(Gate.PARTITIONABLE_DEVICES)
+    return f"Kubernetes {server.name} gives out only where somebody has switched on {gate}"
+
+
+def _clauses(exact: ExactRequest, classes: Mapping[str, DeviceClass], server: Server) -> Iterator[Clause]:
     name = "whole NVIDIA cards" if exact.device_class == GPU_CLASS else class_words(exact.device_class)
     known = classes.get(exact.device_class)
     yield Clause(Kind.CLASS, f"are {name}", ("false",) if known is None else known.selectors)
@@ -96,6 +108,8 @@ def _clauses(exact: ExactRequest, classes: Mapping[str, DeviceClass]) -> Iterato
             yield Clause(Kind.SELECT, f"pass `{selector}`", (selector,))
     yield Clause(Kind.TAINT, "have no taint that keeps pods off", tolerated=exact)
     yield Clause(Kind.POOL, "are in a pool that is whole")
+    if not server.has(Gate.PARTITIONABLE_DEVICES):
+        yield Clause(Kind.GATE, f"are not cut on demand, which {gate_words(server)}")
 
 
 def _blocking(device: Device, exact: ExactRequest) -> bool:

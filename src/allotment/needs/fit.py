@@ -120,7 +120,7 @@ class _Look:
 
     def __init__(self, claim: ClaimSpec, world: World, held: Set[DeviceId], matches: Matcher) -> None:
         self._claim = claim
-        self._classes = world.classes
+        self._world = world
         self._held = held
         self._matches = matches
         devices = {
@@ -139,10 +139,10 @@ class _Look:
         noun = "processor" if processors else "device"
         steps = [Step(noun if len(devices) == 1 else f"{noun}s", len(devices))]
         words = request_words(exact)
-        if exact.device_class not in self._classes:
+        if exact.device_class not in self._world.classes:
             fault = f"there is no device class `{exact.device_class}`"
             return AlternativeFit(sub.name, words, exact.count, tuple(steps), (), 0, fault=fault)
-        clauses, left = clauses_of(exact, self._classes), devices
+        clauses, left = clauses_of(exact, self._world), devices
         try:
             for clause in clauses:
                 remaining = [each for each in left if _holds(clause, each, self._matches)]

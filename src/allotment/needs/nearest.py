@@ -169,6 +169,7 @@ _SHORT: Mapping[Kind, Callable[[Candidate, Clause], str]] = {
     ),
     Kind.TAINT: _taint_words,
     Kind.POOL: lambda each, _: each.listed.why,
+    Kind.GATE: lambda _, clause: f"it is {clause.words.removeprefix('are not ')}",
     Kind.SELECT: lambda _, clause: f"it does not {clause.words}",
 }
 

@@ -31,6 +31,7 @@ class CauseKind(StrEnum):
     CAPACITY = "capacity"
     TAINT = "taint"
     POOL = "pool"
+    GATE = "gate"
     REACH = "reach"
     ONE_NODE = "one-node"
     CONSTRAINT = "constraint"
@@ -174,6 +175,12 @@ _ARE: Final[Mapping[Stage, tuple[str, str]]] = {
 }
 
 
+def _gated(_: Sifted, step: Step) -> str:
+    count = sum(each.count for each in step.lost)
+    which = "the only device that would do is" if count == 1 else f"all {count:,} that would do are"
+    return f"{which} {step.words.removeprefix('are not ')}"
+
+
 def _said(_: Sifted, step: Step) -> str:
     return _would(step)
 
@@ -183,6 +190,7 @@ _SAID: Final[Mapping[Stage, tuple[CauseKind, Callable[[Sifted, Step], str]]]] = 
     Stage.CAPACITY: (CauseKind.CAPACITY, _said),
     Stage.TAINT: (CauseKind.TAINT, _said),
     Stage.POOL: (CauseKind.POOL, _said),
+    Stage.GATE: (CauseKind.GATE, _gated),
     Stage.REACH: (CauseKind.REACH, _said),
     Stage.NODE: (CauseKind.ONE_NODE, _of_node),
     Stage.CONSTRAINT: (CauseKind.CONSTRAINT, _of_constraint),

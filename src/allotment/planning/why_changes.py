@@ -98,7 +98,7 @@ class _Guessing:
         yield from self._classes()
         if self.exact.device_class not in self.room.world.classes:
             return
-        for clause in clauses_of(self.exact, self.room.world.classes):
+        for clause in clauses_of(self.exact, self.room.world):
             if clause.kind is Kind.MEMORY:
                 yield from self._memory(clause)
             elif clause.kind is Kind.CARD:

@@ -34,6 +34,7 @@ _STAGES: Final = {
     Kind.SELECT: Stage.SELECT,
     Kind.TAINT: Stage.TAINT,
     Kind.POOL: Stage.POOL,
+    Kind.GATE: Stage.GATE,
 }
 
 
@@ -60,7 +61,7 @@ class _Sieve:
         if exact.device_class not in self.room.world.classes:
             found.fault = f"there is no device class `{exact.device_class}`"
             return found
-        for clause in clauses_of(exact, self.room.world.classes):
+        for clause in clauses_of(exact, self.room.world):
             try:
                 left = self._by_clause(clause, left)
             except SelectorError as error:

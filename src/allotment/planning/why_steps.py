@@ -21,6 +21,7 @@ class Stage(StrEnum):
     CAPACITY = "capacity"
     TAINT = "taint"
     POOL = "pool"
+    GATE = "gate"
     REACH = "reach"
     NODE = "node"
     CONSTRAINT = "constraint"

@@ -39,7 +39,7 @@ def command(
     fits.
     """
     chosen = chosen_world(devices, describe)
-    answers = answers_for(name, repository, platform, team, chosen.without_errors(), here=chosen.is_here)
+    answers = answers_for(name, repository, platform, team, chosen)
     if form == "json":
         click.echo(json.dumps(as_data(answers, chosen.name), indent=2, ensure_ascii=False))
         return EXIT_FINE
