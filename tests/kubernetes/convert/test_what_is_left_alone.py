@@ -101,6 +101,20 @@ def test_a_product_that_is_a_slice_is_claimed_as_one() -> None:
     assert "nodeSelector" not in pod["spec"]
 
 
+def test_slices_that_are_counted_as_cards_are_no_cards_to_a_class() -> None:
+    labels = {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb"}
+    done = convert(yaml.safe_dump(_pod(nodeSelector=labels)), "pod.yaml", Asked((1, 37), as_claims=False))
+    assert "under the name of cards" in done.outcomes[0].kept[0]
+
+
+def test_two_resources_of_one_class_share_a_quota() -> None:
+    limits = {"nvidia.com/mig-1g.10gb": 1, "nvidia.com/mig-2g.20gb": 1}
+    pod = _pod(limits, metadata={"name": "p", "labels": {"kueue.x-k8s.io/queue-name": "q"}})
+    notes = " ".join(convert(yaml.safe_dump(pod), "pod.yaml", CLAIMS).outcomes[0].notes)
+    assert notes.count("deviceClassMappings") == 2
+    assert "share one quota" in notes
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -67,13 +67,12 @@ def _kueue(queue: str, kinds: Mapping[str, Counted], classes: Mapping[str, Any])
             f"[{kind.device_class}]}}]` (Kueue 0.18 or later) and starts it again; then the quota of "
             f"`{resource}` in the ClusterQueue counts as before"
         )
-        if len(classes) < len(kinds):
-            yield (
-                f"queue `{queue}`: two resources that were counted apart are of one class now, and a "
-                "class is "
-                "charged under one name: they share one quota, or need classes of their own"
-            )
-            return
+    if len(classes) < len(kinds):
+        yield (
+            f"queue `{queue}`: two resources that were counted apart are of one class now, and a "
+            "class is "
+            "charged under one name: they share one quota, or need classes of their own"
+        )
 
 
 def _toleration(place: PodPlace, kinds: Mapping[str, Counted]) -> Iterator[str]:

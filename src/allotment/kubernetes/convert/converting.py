@@ -6,7 +6,6 @@ a way that the edits do not know), the document is left as it was, aloud: nothin
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,14 +15,13 @@ from allotment.devices.classes import DeviceClass
 from allotment.errors import Finding, FindingsError, Position
 from allotment.kubernetes.convert.around import of_other_kind
 from allotment.kubernetes.convert.draft import Change, Draft, split_lines
-from allotment.kubernetes.convert.edits import Edit, PutItem, as_document, on_text, on_value
+from allotment.kubernetes.convert.editing import edited, put_before
+from allotment.kubernetes.convert.edits import as_document
 from allotment.kubernetes.convert.outcome import Converted, Outcome, Verdict
 from allotment.kubernetes.convert.plans import Asked, Plan, plan_for
 from allotment.kubernetes.convert.pods import counts_somewhere, mapping_of, objects_of, pod_place
 from allotment.kubernetes.convert.stream import Piece, pieces
 from allotment.kubernetes.convert.tree import (
-    ListNode,
-    MappingNode,
     Node,
     Path,
     UnreadableError,
@@ -143,25 +141,15 @@ def _unread(document: _Document) -> list[Outcome]:
 
 def _edit(document: _Document, plan: Plan, path: Path) -> None:
     """The edits of a plan, and its template before the object; all of it or, with an error, nothing."""
-    draft, value = copy.deepcopy(document.draft), copy.deepcopy(plain(compose(document.draft.text)))
-    edits: list[Edit] = list(plan.edits)
-    is_listed = bool(path)
-    if is_listed and plan.template is not None:
-        edits.append(PutItem(path, plan.template, plan.template_reason))
-    for edit in edits:
-        text = draft.text
-        root = compose(text)
-        if root is None:
-            raise UnreadableError("it is empty", 0)
-        span = on_text(edit, root, value, text, dash=_dash(root, plan.containers, text))
-        draft.replace(span.start, span.end, span.text, edit.reason)
-        value = on_value(copy.deepcopy(edit), value)
-    if plain(compose(draft.text)) != value:
-        raise UnreadableError("it is written in a way that is not known here", 0)
-    if not is_listed and document.piece.has_directives:
+    if document.root is None or plan.template is None:
+        return
+    if not path and document.piece.has_directives:
         raise UnreadableError("a YAML directive stands before it", 0)
-    document.draft = draft
-    if not is_listed and plan.template is not None:
+    put = put_before(path, plan.template, plan.template_reason)
+    document.draft = edited(
+        document.draft, document.root, path, plan.edits, template=put, containers=plan.containers
+    )
+    if not path:
         document.before = list(_template_lines(document.piece, plan.template, plan.template_reason))
 
 
@@ -172,19 +160,6 @@ def _template_lines(piece: Piece, template: Mapping[str, Any], reason: str) -> I
     marked = f"---{newline}{text}" if piece.is_marked or is_json else text
     for line in split_lines(marked if piece.is_marked else f"{marked}---{newline}"):
         yield Change("+", line, (reason,))
-
-
-def _dash(root: Node, path: Path, text: str) -> int:
-    """How far the document's lists stand to the right of their keys, by the containers."""
-    mapping = at(root, path[:-1])
-    pair = mapping.pair(str(path[-1])) if isinstance(mapping, MappingNode) else None
-    if pair is None or pair.node.flow or not isinstance(pair.node, ListNode):
-        return 0
-    return max(_column(text, pair.node.start) - _column(text, pair.key.start), 0)
-
-
-def _column(text: str, offset: int) -> int:
-    return offset - text.rfind("\n", 0, offset) - 1
 
 
 def _name(value: Mapping[str, Any]) -> str:

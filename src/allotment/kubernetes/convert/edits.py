@@ -119,9 +119,9 @@ def _without_pair(parent: MappingNode, key: str, text: str) -> Span:
     pair = pairs[place]
     if parent.flow:
         return _without_part([(each.key.start, each.node.end) for each in pairs], place)
-    begins = _line_start(text, pair.key.start)
+    begins = line_start(text, pair.key.start)
     if not text[begins : pair.key.start].strip():
-        return Span(begins, _line_end(text, pair.node.end), "")
+        return Span(begins, line_end(text, pair.node.end), "")
     if place + 1 == len(pairs):
         raise UnreadableError(f"`{key}` cannot be taken out of its line", pair.key.start)
     return Span(pair.key.start, pairs[place + 1].key.start, "")
@@ -131,8 +131,8 @@ def _without_item(parent: Node, index: int, text: str) -> Span:
     items = (parent.items or []) if isinstance(parent, ListNode) else []
     if parent.flow:
         return _without_part([(each.start, each.end) for each in items], index)
-    begins = _line_start(text, _dash(items[index], text))
-    return Span(begins, _line_end(text, items[index].end), "")
+    begins = line_start(text, dash_of(items[index], text))
+    return Span(begins, line_end(text, items[index].end), "")
 
 
 def _without_part(parts: Sequence[tuple[int, int]], place: int) -> Span:
@@ -147,7 +147,7 @@ def _with_pair(parent: Node, edit: Put, text: str, dash: int) -> Span:
     pair = parent.pair(edit.beside) if isinstance(parent, MappingNode) else None
     if pair is None:
         raise UnreadableError(f"`{edit.beside}` is not there", parent.start)
-    begins = _line_start(text, pair.key.start)
+    begins = line_start(text, pair.key.start)
     is_first_of_line = not text[begins : pair.key.start].strip()
     if parent.flow:
         written = f"{_flow(edit.key, text)}: {_flow(edit.value, text)}"
@@ -166,49 +166,50 @@ def _with_item(parent: Node, value: Any, text: str, dash: int) -> Span:
     if parent.flow:
         if not items:
             return Span(parent.start + 1, parent.start + 1, _flow(value, text))
-        begins = _line_start(text, items[-1].start)
+        begins = line_start(text, items[-1].start)
         indent = text[begins : items[-1].start]
         between = ", " if indent.strip() else f",{_newline(text)}{indent}"
         return Span(items[-1].end, items[-1].end, between + _flow(value, text))
-    dashed = _dash(items[-1], text)
-    lines = _block([value], dashed - _line_start(text, dashed), dash)
+    dashed = dash_of(items[-1], text)
+    lines = _block([value], dashed - line_start(text, dashed), dash)
     return _lines_after(text, items[-1].end, lines)
 
 
 def _before_item(parent: Node, index: int, value: Any, text: str, dash: int) -> Span:
     item = ((parent.items or []) if isinstance(parent, ListNode) else [])[index]
     if parent.flow:
-        begins = _line_start(text, item.start)
+        begins = line_start(text, item.start)
         indent = text[begins : item.start]
         between = ", " if indent.strip() else f",{_newline(text)}{indent}"
         return Span(item.start, item.start, _flow(value, text) + between)
-    dashed = _dash(item, text)
-    begins = _line_start(text, dashed)
+    dashed = dash_of(item, text)
+    begins = line_start(text, dashed)
     lines = _block([value], dashed - begins, dash)
     return Span(begins, begins, "".join(line + _newline(text) for line in lines))
 
 
 def _lines_after(text: str, end: int, lines: list[str]) -> Span:
-    place = _line_end(text, end)
+    place = line_end(text, end)
     newline = _newline(text)
     first = "" if text[:place].endswith("\n") or not place else newline
     return Span(place, place, first + "".join(line + newline for line in lines))
 
 
-def _dash(item: Node, text: str) -> int:
+def dash_of(item: Node, text: str) -> int:
     """Where the sign of an item of a block list stands, alone before it on its line."""
     place = text.rfind("-", 0, item.start)
-    begins = _line_start(text, max(place, 0))
+    begins = line_start(text, max(place, 0))
     if place < 0 or text[place + 1 : item.start].strip() or text[begins:place].strip():
         raise UnreadableError("a list is written in a way that cannot be edited", item.start)
     return place
 
 
-def _line_start(text: str, offset: int) -> int:
+def line_start(text: str, offset: int) -> int:
+    """Where the line of an offset begins."""
     return text.rfind("\n", 0, offset) + 1
 
 
-def _line_end(text: str, offset: int) -> int:
+def line_end(text: str, offset: int) -> int:
     """The end of the line of the last character before ``offset`` that is something."""
     while offset and text[offset - 1] in " \t\r\n":
         offset -= 1

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from allotment.devices.classes import MIG_CLASS, DeviceClass
+from allotment.devices.classes import GPU_CLASS, MIG_CLASS, DeviceClass
 from allotment.kubernetes.convert.around import around_claims
 from allotment.kubernetes.convert.claiming import (
     CLAIM,
@@ -24,12 +24,23 @@ from allotment.kubernetes.convert.edits import Append, Delete, Edit, Put
 from allotment.kubernetes.convert.honoured import Version, class_for, counted_by_class, gate_words, needs
 from allotment.kubernetes.convert.outcome import Verdict
 from allotment.kubernetes.convert.pods import PodPlace, mapping_of
-from allotment.kubernetes.convert.refusals import fraction_of, kinds_of, pod_resources, refusals, resources_of
+from allotment.kubernetes.convert.refusals import (
+    fraction_words,
+    kinds_of,
+    pod_resources,
+    refusals,
+    resources_of,
+)
 from allotment.kubernetes.convert.selecting import selected, slice_of_product
 from allotment.kubernetes.convert.tree import Path
 
 CLAIMS_FROM: Final = (1, 34)
 _PLAIN_GPU: Final = "nvidia.com/gpu"
+_CARD: Final = Counted(_PLAIN_GPU, GPU_CLASS)
+_SLICES_AS_CARDS: Final = (
+    "it counts MIG slices under the name of cards (the plugin's strategy `single`): a class that has that "
+    "name gives out whole cards. Convert it to a claim"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,28 +77,28 @@ def plan_for(place: PodPlace, asked: Asked, taken: set[tuple[str, str]]) -> Plan
     if refused:
         return Plan(Verdict.KEPT, kept=(*refused, *kept))
     if not asked.as_claims:
-        classes = tuple(found for kind in kinds.values() if (found := class_for(kind)) is not None)
-        verdict = Verdict.HONOURED if asked.version >= CLAIMS_FROM else Verdict.KEPT
-        said = tuple(needs(place, kinds, asked.version))
-        if verdict is Verdict.KEPT:
-            return Plan(verdict, kept=(said[0], *kept))
-        return Plan(verdict, kept=kept, notes=said, classes=classes)
+        return _honoured(place, kinds, kept, asked)
     if asked.version < CLAIMS_FROM:
         what = f"claims of resource.k8s.io/v1 begin with Kubernetes 1.34, and this is {_said(asked.version)}"
         return Plan(Verdict.KEPT, kept=(what, *kept))
     return _claims(place, kinds, kept, taken)
 
 
+def _honoured(place: PodPlace, kinds: dict[str, Counted], kept: tuple[str, ...], asked: Asked) -> Plan:
+    if kinds.get(_PLAIN_GPU, _CARD).device_class == MIG_CLASS:
+        return Plan(Verdict.KEPT, kept=(_SLICES_AS_CARDS, *kept))
+    if asked.version < CLAIMS_FROM:
+        return Plan(Verdict.KEPT, kept=(gate_words(asked.version), *kept))
+    classes = tuple(found for kind in kinds.values() if (found := class_for(kind)) is not None)
+    said = tuple(needs(place, kinds, asked.version))
+    return Plan(Verdict.HONOURED, kept=kept, notes=said, classes=classes)
+
+
 def _without_counts(
     place: PodPlace, kept: tuple[str, ...], by_class: tuple[str, ...], asked: Asked
 ) -> Plan | None:
-    if (fraction := fraction_of(place)) is not None:
-        why = (
-            f"`{fraction}` asks KAI for a part of a card, which other pods share: a claim of each pod's "
-            "own shares "
-            "nothing, and KAI places no parts of cards through claims. Ask for a MIG slice, or keep it"
-        )
-        return Plan(Verdict.KEPT, kept=(why, *kept))
+    if (words := fraction_words(place)) is not None:
+        return Plan(Verdict.KEPT, kept=(words, *kept))
     if kept:
         return Plan(Verdict.KEPT, kept=kept)
     if by_class:

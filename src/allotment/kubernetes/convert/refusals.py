@@ -37,10 +37,16 @@ def pod_resources(place: PodPlace) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def fraction_of(place: PodPlace) -> str | None:
-    """The annotation by which a pod asks KAI for a part of a card."""
+def fraction_words(place: PodPlace) -> str | None:
+    """Why a pod stays that asks KAI for a part of a card by annotation; None for one that does not."""
     annotations = mapping_of(mapping_of(place.pod.get("metadata")).get("annotations"))
-    return next((f"{key}: {annotations[key]}" for key in FRACTIONS if key in annotations), None)
+    asked = next((f"{key}: {annotations[key]}" for key in FRACTIONS if key in annotations), None)
+    if asked is None:
+        return None
+    return (
+        f"`{asked}` asks KAI for a part of a card, which other pods share: a claim of each pod's own shares "
+        "nothing, and KAI places no parts of cards through claims. Ask for a MIG slice, or keep it"
+    )
 
 
 def refusals(place: PodPlace, kinds: Mapping[str, Counted]) -> Iterator[str]:
@@ -51,11 +57,8 @@ def refusals(place: PodPlace, kinds: Mapping[str, Counted]) -> Iterator[str]:
             f"`{spoiled[0]}` makes a card that is counted a part of one: a claim would take the whole card. "
             "Ask for a MIG slice, or leave it to the device plugin"
         )
-    if (fraction := fraction_of(place)) is not None:
-        yield (
-            f"`{fraction}` asks KAI for a part of a card, which other pods share: a claim of each pod's own "
-            "shares nothing, and KAI places no parts of cards through claims. Ask for a MIG slice, or keep it"
-        )
+    if (words := fraction_words(place)) is not None:
+        yield words
     if (shared := asks_for_shared(place)) is not None:
         yield (
             f"`{shared}` asks for cards that the device plugin gives out in replicas: one counted is a turn "
