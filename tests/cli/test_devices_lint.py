@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -98,3 +100,57 @@ def test_what_is_no_version_is_refused(run: Run) -> None:
     code, _, told = run("--kubernetes", "newest")
     assert code == EXIT_USAGE
     assert "newest is no version of Kubernetes" in told
+
+
+def test_a_file_is_named_as_by_other_commands(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "slices.json"
+    path.write_text(dumped("1 x L4"))
+    assert run("--devices", str(path)) == run(str(path))
+
+
+def test_a_named_pipe_is_read(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_text, args=(dumped("1 x L4"),))
+    writer.start()
+    code, out, _ = run(str(path))
+    writer.join()
+    assert (code, out) == (EXIT_FINE, "nothing odd: 1 slice with 1 device\n")
+
+
+def test_the_empty_device_is_an_empty_file(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty").write_text("")
+    assert run(os.devnull)[0] == run(str(tmp_path / "empty"))[0]
+    assert "not-a-file" not in run(os.devnull)[1]
+
+
+@pytest.mark.parametrize(("version", "nearest"), [("1.30", "1.34"), ("1.38", "1.37")])
+def test_a_version_that_is_not_known_is_decided_as_the_nearest_and_said(
+    version: str, nearest: str, run: Run, tmp_path: Path
+) -> None:
+    path = tmp_path / "slices.json"
+    path.write_text(dumped("1 x L4"))
+    code, out, _ = run(str(path), "--kubernetes", version)
+    assert code == EXIT_FINE
+    told = f"Kubernetes {version} is not known here, only 1.34 to 1.37; decided as {nearest}"
+    assert f" warning unknown-kubernetes: {told}" in out.splitlines()[0]
+    assert run(str(path), "--kubernetes", version, "--strict")[0] == EXIT_REFUSED
+    assert run(str(path), "--kubernetes", nearest, "--strict")[0] == EXIT_FINE
+
+
+def test_a_field_that_a_server_takes_out_is_told_once_an_object(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "slices.json"
+    path.write_text(dumped("1 x H100-SXM mig=on-demand"))
+    found = json.loads(run(str(path), "--kubernetes", "1.35", "-o", "json")[1])["findings"]
+    (devices,) = [each for each in found if "consumesCounters" in each["message"]]
+    assert " places of this object)" in devices["message"]
+    assert len(devices["evidence"]) == 8
+    assert devices["evidence"][-1].startswith("… and ")
+
+
+def test_a_list_without_a_list_is_an_error(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "list.yaml"
+    path.write_text("{apiVersion: v1, kind: List, items: 5}\n")
+    code, out, _ = run(str(path))
+    assert code == EXIT_REFUSED
+    assert " error no-object: `items` of a list of objects is no list" in out

@@ -42,11 +42,13 @@ def main(data: Path | None, only: tuple[str, ...], failures: int, output: str, f
         raise _Unusable(f"{fault}; name the folder of cases: make conformance DATA=folder")
     wanted = [suite for suite in SUITES if not only or {suite.name, suite.group} & set(only)]
     there = [suite for suite in wanted if (data / suite.path).exists()]
-    absent = [suite.path for suite in wanted if suite not in there]
+    absent = list(dict.fromkeys(suite.path for suite in wanted if suite not in there))
     try:
         asked = read_floors(floors, (suite.name for suite in SUITES))
         with Progress() as progress:
             compared = compare(data, there, progress.told)
+        for suite in (each for each, found in compared.items() if not found):
+            raise BrokenFile(f"{data / suite.path} holds no case of {suite.name}")
         unread = [] if only else unread_files(data, SUITES)
     except (BrokenFile, OSError) as fault:
         raise _Unusable(str(fault)) from fault

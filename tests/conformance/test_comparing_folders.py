@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -117,6 +118,19 @@ def test_several_processes_share_a_suite(call: Call, tmp_path: Path, estimate: i
         "cel/cases": (5, 0),
         "cel/extra": (18, 0),
     }
+
+
+def test_a_file_without_cases_is_named(tmp_path: Path) -> None:
+    (tmp_path / "dra").mkdir()
+    (tmp_path / "dra" / "dra_fuzz_cases.jsonl.gz").write_bytes(gzip.compress(b""))
+    ended = CliRunner().invoke(command.main, ["--data", str(tmp_path)])
+    assert ended.exit_code == 2
+    assert "dra_fuzz_cases.jsonl.gz holds no case of dra/scenarios" in ended.output
+
+
+def test_a_file_of_two_suites_is_named_once_where_it_is_missing(call: Call, estimate: int) -> None:
+    (line,) = [each for each in call(maxCost=estimate).output.split("\n\n") if "not in the folder" in each]
+    assert line.count("slices") == 1
 
 
 def test_a_folder_without_a_known_file(tmp_path: Path) -> None:

@@ -52,6 +52,12 @@ def test_a_repositorys_own_file_counts_only_for_this_machine(root: Path, tmp_pat
     assert find_platform(root, option=None, environ={}, system_file=tmp_path / "none")[1] == BUILT_IN
 
 
+def test_a_warning_does_not_make_a_repositorys_own_file_count(root: Path, tmp_path: Path) -> None:
+    (root / "platform.yaml").write_text('engine: kubernetes\nversions: {kubernetes: "1.38"}\n')
+    found = look_for_platform(root, option=None, environ={}, system_file=tmp_path / "none")
+    assert (found.platform, found.origin) == (Platform(), BUILT_IN)
+
+
 def test_a_named_file_must_exist(root: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--platform"):
         find_platform(root, option=tmp_path / "none.yaml", environ={})

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from allotment.documents import read_text
-from allotment.errors import UsageError
+from allotment.errors import Severity, UsageError
 from allotment.platform.file import platform_of, scan_platform
 from allotment.platform.model import (
     Card,
@@ -172,3 +172,19 @@ def test_a_team_that_does_not_exist_is_refused() -> None:
 def test_on_a_cluster_nobody_chooses_another_team_than_the_repositorys_own() -> None:
     with pytest.raises(UsageError, match="belongs to team `b`"):
         Platform(engine="kubernetes", teams=TWO_TEAMS).team_for(["/srv/books/b"], "a")
+
+
+@pytest.mark.parametrize(("version", "nearest"), [("1.30", "1.34"), ("v1.38.1", "1.37")])
+def test_a_version_of_kubernetes_that_is_not_known_is_kept_and_said(version: str, nearest: str) -> None:
+    text = f'engine: kubernetes\nversions: {{kubernetes: "{version}"}}\n'
+    platform, (finding,) = platform_of(read_text(text, name="platform.yaml"))
+    assert platform.versions.kubernetes == version
+    assert (finding.rule, finding.severity) == ("unknown-kubernetes", Severity.WARNING)
+    assert finding.message.endswith(f"only 1.34 to 1.37; decided as {nearest}")
+
+
+@pytest.mark.parametrize("version", ["9.99", "1", "newest"])
+def test_what_is_no_version_of_kubernetes_is_refused(version: str) -> None:
+    text = f'versions: {{kubernetes: "{version}"}}\n'
+    _, (finding,) = platform_of(read_text(text, name="platform.yaml"))
+    assert (finding.rule, finding.severity) == ("bad-text", Severity.ERROR)

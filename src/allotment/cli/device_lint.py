@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,7 +13,7 @@ import click
 
 from allotment.cli.shared import finding_line, output_option, safe, write_out
 from allotment.cli.words import counted
-from allotment.errors import EXIT_FINE, EXIT_REFUSED, Finding, Severity, UsageError
+from allotment.errors import EXIT_FINE, EXIT_REFUSED, Finding, Position, Severity, UsageError
 
 if TYPE_CHECKING:
     from allotment.devices.lint import Linted
@@ -50,6 +50,14 @@ FORMS: Final[Mapping[str, Callable[[Linted], str]]] = {"text": as_text, "json": 
 
 @click.command(name="lint", short_help="Check what drivers publish: slices out of files, or a pipe.")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path, allow_dash=True), metavar="[FILE|-]...")
+@click.option(
+    "--devices",
+    "more_files",
+    multiple=True,
+    type=click.Path(path_type=Path, allow_dash=True),
+    metavar="FILE",
+    help="A file, as other commands take it; may be given again.",
+)
 @click.option("--describe", metavar="TEXT", default=None, help="A fleet in words instead of files.")
 @click.option(
     "--kubernetes",
@@ -63,11 +71,12 @@ FORMS: Final[Mapping[str, Callable[[Linted], str]]] = {"text": as_text, "json": 
 @click.option("--strict", is_flag=True, help="Exit 1 for warnings too.")
 def command(
     files: tuple[Path, ...],
+    more_files: tuple[Path, ...],
     describe: str | None,
     kubernetes: str | None,
     form: str,
-    out: Path | None,
     *,
+    out: Path | None,
     strict: bool,
 ) -> int:
     """Check what drivers publish: names, types, units, memory, counters, identities, pools.
@@ -78,7 +87,7 @@ def command(
 
     Exits 0 when nothing is wrong (warnings are allowed, unless --strict), and 1 otherwise.
     """
-    linted = _linted(files, describe, kubernetes)
+    linted = _linted((*files, *more_files), describe, kubernetes)
     write_out(FORMS[form](linted), out)
     failed = linted.count(Severity.ERROR) or (strict and linted.count(Severity.WARNING))
     return EXIT_REFUSED if failed else EXIT_FINE
@@ -87,9 +96,9 @@ def command(
 def _linted(files: tuple[Path, ...], describe: str | None, kubernetes: str | None) -> Linted:
     from allotment.cli.world import chosen_world
     from allotment.devices.lint import lint_files, lint_slices
-    from allotment.devices.server import ANY_SERVER, Server
+    from allotment.devices.server import ANY_SERVER, Server, is_version, outside_words
 
-    if kubernetes is not None and not re.fullmatch(r"v?1\.\d{1,3}(\.\d+)?", kubernetes):
+    if kubernetes is not None and not is_version(kubernetes):
         raise UsageError(f"{kubernetes} is no version of Kubernetes", remedy="write it as 1.36")
     if files and describe is not None:
         raise UsageError("a file and --describe name two worlds", remedy="leave one of them out")
@@ -102,7 +111,15 @@ def _linted(files: tuple[Path, ...], describe: str | None, kubernetes: str | Non
                 f"there is no file {path}",
                 remedy=f"kubectl get resourceslices,deviceclasses,nodes -o yaml > {path}",
             )
-    return lint_files(files, server=ANY_SERVER if kubernetes is None else Server.of(kubernetes))
+    if kubernetes is None:
+        return lint_files(files, server=ANY_SERVER)
+    linted = lint_files(files, server=Server.of(kubernetes))
+    words = outside_words(kubernetes)
+    if words is None:
+        return linted
+    hint = "rules that changed in between are not looked at"
+    told = Finding(Position("--kubernetes"), "unknown-kubernetes", words, hint, Severity.WARNING)
+    return replace(linted, findings=(told, *linted.findings))
 
 
 def _lines(findings: tuple[Finding, ...]) -> Iterator[str]:

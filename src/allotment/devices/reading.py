@@ -35,13 +35,14 @@ from allotment.devices.versions import GROUP, KINDS, NEWEST, as_written, refusal
 from allotment.devices.world import World
 from allotment.documents.checking import Check, Place, RefusedError, shown
 from allotment.documents.document import Document
-from allotment.documents.stream import scan_stream, scan_stream_bytes
+from allotment.documents.stream import scan_named, scan_stream_bytes
 from allotment.errors import Finding, FindingsError, Severity, did_you_mean, sorted_findings
 
 STANDARD_INPUT: Final = "-"
 Read = ResourceSlice | DeviceClass | ResourceClaim | ResourceClaimTemplate | DeviceTaintRule | Node
 Reader = Callable[[Any, Place, str], Read]
 _PLACE_OF_DEVICE: Final = 3
+_MOST_PLACES: Final = 7
 
 _READERS: Final[Mapping[str, Reader]] = {
     "ResourceSlice": read_slice,
@@ -81,7 +82,7 @@ def read_files(
             data = standard_input() if standard_input is not None else sys.stdin.buffer.read()
             read, found = scan_stream_bytes(data, name="standard input")
         else:
-            read, found = scan_stream(path, name=str(path))
+            read, found = scan_named(path)
         documents += read
         findings += found
     return read_world(documents, findings, server=server)
@@ -138,7 +139,11 @@ class _Collector:
                 "this is no API object: `kind` is missing",
                 "write `apiVersion` and `kind`, as `kubectl get resourceslices -o yaml` prints them",
             )
-        if kind.endswith("List") and isinstance(value.get("items") or [], list):
+        items = value.get("items")
+        if kind == "List" and not isinstance(items or [], list):
+            message = "`items` of a list of objects is no list"
+            (place / "items").refuse("no-object", message, "write one object below another, each after `- `")
+        if kind.endswith("List") and isinstance(items or [], list):
             below = "" if kind == "List" else kind.removesuffix("List")
             for number, item in enumerate(value.get("items") or ()):
                 self._item(item, place / "items" / number, below, api if below else "")
@@ -201,9 +206,12 @@ class _Collector:
             where = _below(place, as_written(kind, problem.place, version))
             if where.check.document.position(where.loc) not in known and not self._is_told_of_pool(problem):
                 _tell(problem, where)
+        gathered: dict[tuple[str, str], list[Place]] = {}
         for dropped in verdict.dropped:
             where = _below(place, as_written(kind, dropped.loc, version))
-            where.found("gated-field", dropped.text, dropped.hint, key=True, severity=Severity.WARNING)
+            gathered.setdefault((dropped.text, dropped.hint), []).append(where)
+        for (text, hint), places in gathered.items():
+            _tell_dropped(text, hint, places)
 
     def _is_told_of_pool(self, problem: Problem) -> bool:
         """Whether it is a device's name that is there twice: that makes its pool invalid."""
@@ -292,6 +300,18 @@ def _below(place: Place, loc: Iterable[str | int]) -> Place:
     for step in loc:
         place /= step
     return place
+
+
+def _tell_dropped(text: str, hint: str, places: Sequence[Place]) -> None:
+    """Tell once of a field that an object has at several places."""
+    more = f" (at {len(places):,} places of this object)" if len(places) > 1 else ""
+    names = [each.name for each in places[:_MOST_PLACES]]
+    if len(places) > _MOST_PLACES:
+        names.append(f"… and {len(places) - _MOST_PLACES:,} more")
+    evidence = names if more else ()
+    places[0].found(
+        "gated-field", f"{text}{more}", hint, key=True, severity=Severity.WARNING, evidence=evidence
+    )
 
 
 def _tell(problem: Problem, where: Place) -> None:

@@ -7,6 +7,7 @@ server does (``dropDisabledFields`` of the kinds' strategies).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -15,6 +16,7 @@ from typing import Final
 VersionNumber = tuple[int, int]
 OLDEST: Final = (1, 34)
 NEWEST: Final = (1, 37)
+VERSION: Final = re.compile(r"v?1\.[0-9]{1,3}(?:\.[0-9]{1,6})?")
 
 
 class Gate(StrEnum):
@@ -35,6 +37,20 @@ class Gate(StrEnum):
     PARTITIONABLE_DEVICES = "DRAPartitionableDevices"
     PARTITION_TYPE = "DRAPartitionableDevicesType"
     PRIORITIZED_LIST = "DRAPrioritizedList"
+
+
+def is_version(text: str) -> bool:
+    """Whether this is a version that Kubernetes has or may come to have, such as ``1.36`` or ``v1.36.2``."""
+    return VERSION.fullmatch(text) is not None
+
+
+def outside_words(version: str) -> str | None:
+    """What to say of a version whose rules are not known here: as which it is decided; else None."""
+    if OLDEST <= _number(version) <= NEWEST:
+        return None
+    known = f"{OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]}"
+    nearest = Server.of(version).name
+    return f"Kubernetes {version.removeprefix('v')} is not known here, only {known}; decided as {nearest}"
 
 
 # since which version a gate is there, and since which it is on unless somebody turns it off
@@ -72,8 +88,7 @@ class Server:
     @classmethod
     def of(cls, version: str, gates: Mapping[str, bool] | None = None) -> Server:
         """The server of a version such as ``1.36.2``; older or newer ones are as the nearest known."""
-        major, _, rest = version.removeprefix("v").partition(".")
-        number = (int(major), int(rest.partition(".")[0]))
+        number = _number(version)
         return cls(min(max(number, OLDEST), NEWEST), gates or {})
 
     @property
@@ -92,6 +107,11 @@ class Server:
     def is_at_least(self, minor: int) -> bool:
         """Whether the version is 1.``minor`` or newer."""
         return self.version >= (1, minor)
+
+
+def _number(version: str) -> VersionNumber:
+    major, _, rest = version.removeprefix("v").partition(".")
+    return int(major), int(rest.partition(".")[0])
 
 
 NEWEST_SERVER: Final = Server()

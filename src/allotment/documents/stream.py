@@ -9,6 +9,7 @@ JSON is YAML.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,6 +58,17 @@ class StreamDocument(Document):
 def scan_stream(path: Path, *, name: str, limits: Limits = LARGE) -> ScannedStream:
     """Every document in a file as far as they can be read, and every finding about its YAML or JSON."""
     return _scanned(lambda: read_source(path, name, limits), limits)
+
+
+def scan_named(path: Path, *, limits: Limits = LARGE) -> ScannedStream:
+    """The same of what somebody names on a command line: it may be a pipe, as in ``<(kubectl get …)``.
+
+    A pipe is waited for; the empty device is an empty file.
+    """
+    if not path.is_fifo() and str(path) != os.devnull:
+        return scan_stream(path, name=str(path), limits=limits)
+    with path.open("rb") as pipe:
+        return scan_stream_bytes(pipe.read(limits.bytes + 1), name=str(path), limits=limits)
 
 
 def scan_stream_bytes(data: bytes, *, name: str, limits: Limits = LARGE) -> ScannedStream:

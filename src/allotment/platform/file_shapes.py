@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
+from allotment.devices.server import is_version, outside_words
 from allotment.documents.checking import Place, shown
 from allotment.documents.shapes import Choice, Flag, Integer, Key, ListOf, Number, Record, TableOf, Text
+from allotment.errors import Severity
 from allotment.platform.addresses import look_address
 from allotment.platform.bucket_folders import look_bucket_folder
 from allotment.platform.bucket_options import BUCKET_OPTIONS
@@ -119,6 +121,14 @@ def _look_version(text: str, place: Place) -> None:
         place.refuse("bad-text", f"`{shown(text)}` is no release", 'write it as "1.36"')
 
 
+def _look_kubernetes(text: str, place: Place) -> None:
+    if not is_version(text):
+        place.refuse("bad-text", f"`{shown(text)}` is no release of Kubernetes", 'write it as "1.36"')
+    if words := outside_words(text):
+        hint = "what changed in between is not looked at: hold what is rendered against the cluster itself"
+        place.found("unknown-kubernetes", words, hint, severity=Severity.WARNING)
+
+
 def _queue(values: dict[str, Any], place: Place) -> Queue:
     queue = Queue(**values)
     if queue.limit is not None and queue.quota is not None and queue.limit < queue.quota:
@@ -178,7 +188,10 @@ DEFAULTS: Final = Record(
     lambda values, _place: Defaults(**values),
 )
 VERSIONS: Final = Record(
-    {name: Key(Text(_look_version)) for name in ("kubernetes", "kueue", "kai")},
+    {
+        "kubernetes": Key(Text(_look_kubernetes)),
+        **{name: Key(Text(_look_version)) for name in ("kueue", "kai")},
+    },
     lambda values, _place: Versions(**values),
 )
 SIZE: Final = Record({"gpu": Key(NEED), "resources": Key(RESOURCES)}, _size)

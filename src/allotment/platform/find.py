@@ -9,7 +9,7 @@ cannot change what a cluster allows: that is why its own file counts for this ma
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -46,10 +46,14 @@ def find_platform(
 ) -> tuple[Platform, str]:
     """The platform that holds for a repository and where it came from; raises when its file is broken."""
     found = look_for_platform(root, option=option, environ=environ, system_file=system_file)
-    errors = [finding for finding in found.findings if finding.severity is Severity.ERROR]
-    if errors:
+    if has_errors(found.findings):
         raise FindingsError(found.findings)
     return found.platform, found.origin
+
+
+def has_errors(findings: Iterable[Finding]) -> bool:
+    """Whether any of them makes the file wrong."""
+    return any(finding.severity is Severity.ERROR for finding in findings)
 
 
 def look_for_platform(
@@ -116,7 +120,7 @@ def _read(path: Path) -> FoundPlatform:
 def _own(path: Path) -> FoundPlatform:
     """The repository's own file, if it is one for this machine."""
     found = _read(path)
-    if found.findings or found.platform.says_local:
+    if has_errors(found.findings) or found.platform.says_local:
         return found
     note = Finding(
         Position(str(path)),

@@ -77,6 +77,7 @@ REPOSITORY_RULES: Final = {
     "sharing-not-allowed": "A card is to be shared in a way that the platform does not allow.",
     "size-and-need": "A size and a need of its own stand beside each other.",
     "step-of-image": "A step is nearly one of ours by name, and is taken for the image's own.",
+    "unknown-kubernetes": "A version of Kubernetes is older or newer than those whose rules are known.",
     "unknown-lane": "A priority is not one of the platform's lanes.",
     "unknown-pipeline": "A campaign names a pipeline that does not exist.",
     "unknown-step": "A step is neither installed nor of the form module:function.",

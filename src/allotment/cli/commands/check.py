@@ -24,7 +24,7 @@ from allotment.errors import (
 from allotment.needs import need_findings
 from allotment.platform.converter_file import CONVERTER_FILE
 from allotment.platform.file import scan_platform
-from allotment.platform.find import FILE_NAME, FoundPlatform, look_for_platform
+from allotment.platform.find import FILE_NAME, FoundPlatform, has_errors, look_for_platform
 from allotment.repository import Loaded, load_repository
 from allotment.repository.changes import compared
 from allotment.repository.foreign import foreign_findings
@@ -105,7 +105,7 @@ def check(
             remedy="go to one, name one with -C, or write one with `allot init DIR`",
         )
     found = look_for_platform(root, option=platform, environ=os.environ)
-    if team is not None and not found.findings:
+    if team is not None and not has_errors(found.findings):
         found.platform.team_for(repository_identity(root), team)
     if world is not None:
         world = world.decided_by(found.platform.versions.kubernetes)

@@ -73,7 +73,7 @@ def command(
     nvidia-mig-parted.
 
     Exits 1 when an object had to be left out because an API server would refuse it, and with --mig-plan when
-    a kind of pod has no seat.
+    a kind of pod has no seat at all; pods that wait for a seat that others of their kind have are no fault.
     """
     if ctx.invoked_subcommand is not None:
         if devices or describe is not None or every or mig_plan is not None:

@@ -24,7 +24,7 @@ from allotment.devices.slices import ResourceSlice
 from allotment.devices.versions import GROUP, refusal
 from allotment.documents.checking import Check, Place, RefusedError
 from allotment.documents.document import Document
-from allotment.documents.stream import scan_stream, scan_stream_bytes
+from allotment.documents.stream import scan_named, scan_stream_bytes
 from allotment.errors import Finding, Severity, sorted_findings
 
 _KIND: Final = "ResourceSlice"
@@ -59,7 +59,7 @@ def lint_files(
             data = (standard_input or sys.stdin.buffer.read)()
             read, found = scan_stream_bytes(data, name="standard input")
         else:
-            read, found = scan_stream(path, name=str(path))
+            read, found = scan_named(path)
         documents += read
         findings += found
     return lint_documents(documents, findings, files=len(given), server=server)

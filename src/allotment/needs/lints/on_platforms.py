@@ -86,7 +86,7 @@ def not_measured(looked: Looked) -> Iterator[Fault]:
 
 
 def measured_elsewhere(looked: Looked) -> Iterator[Fault]:
-    """Cards that the need takes and nobody measured it on; a warning where it names them, or they are smaller."""
+    """Cards that the need takes and it was not measured on; a warning where they are named, or smaller."""
     need, way = looked.need, next((way for way in looked.ways if way.measured), None)
     measured = [known_card(each.card) for each in looked.figures]
     if way is None or not measured or need.select is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from allotment.devices.server import VERSION as VERSION_OF_KUBERNETES
 from allotment.platform.bucket_options import REGION
 from allotment.platform.file_shapes import IMAGE_REPOSITORY, VERSION
 from allotment.platform.names import LABEL, QUALIFIED, WORD
@@ -31,6 +32,7 @@ PATTERNS: Final[Mapping[str, str | None]] = {
     "look_host": r"\S+",
     "look_image": IMAGE.pattern,
     "look_image_repository": IMAGE_REPOSITORY.pattern,
+    "look_kubernetes": VERSION_OF_KUBERNETES.pattern,
     "look_label": LABEL.pattern,
     "look_label_key": LABEL.pattern,
     "look_network": r"[0-9a-fA-F.:]+(?:/[0-9]{1,3})?",
