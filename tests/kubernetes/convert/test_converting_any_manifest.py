@@ -14,6 +14,12 @@ from allotment.kubernetes.convert import Asked, Verdict, convert
 
 CLAIMS = Asked((1, 36))
 GPUS = ("nvidia.com/gpu", "nvidia.com/mig-1g.10gb", "amd.com/gpu")
+WORDS = (
+    *("apiVersion", "kind", "items", "metadata", "labels", "name", "spec", "containers", "initContainers"),
+    *("resources", "limits", "requests", "claims", "resourceClaims", "nodeSelector", "affinity", "env"),
+    *("nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms", "key", "values"),
+    *("matchExpressions", "operator", "tolerations", "nvidia.com/gpu", "nvidia.com/gpu.product"),
+)
 PLAIN = st.dictionaries(st.sampled_from(["cpu", "memory", "example.com/nic"]), st.integers(1, 9), max_size=2)
 LABELS = st.dictionaries(
     st.sampled_from(["zone", "nvidia.com/gpu.product", "nvidia.com/gpu.present", "nvidia.com/gpu.count"]),
@@ -111,6 +117,25 @@ def test_what_counts_nothing_is_given_back_byte_for_byte(text: str) -> None:
     done = convert(text, "a.yaml", CLAIMS)
     assert done.text == text
     assert not done.is_changed
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(["a", "nvidia.com/gpu", "In"]),
+        lambda inner: (
+            st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=5)
+        ),
+        max_leaves=12,
+    )
+)
+def test_what_is_no_manifest_is_no_defect_of_ours(value: object) -> None:
+    container = {"name": "c", "resources": {"limits": {"nvidia.com/gpu": 1}}}
+    given_spec = value if isinstance(value, dict) else {"affinity": value, "nodeSelector": value}
+    spec = {"containers": [container, value], **given_spec}
+    for each in ({"apiVersion": "v1", "kind": "Pod", "metadata": value, "spec": spec}, value):
+        text = json.dumps(each)
+        once = convert(text, "a.yaml", CLAIMS).text
+        assert convert(once, "a.yaml", CLAIMS).text == once
 
 
 def _objects(text: str) -> list[dict[str, Any]]:

@@ -103,7 +103,7 @@ def _names(
     names: dict[str, str] = {}
     for request in requests:
         owner = owners[request]
-        wanted = f"{owner.container}-{kinds[owner.resource].noun}" if several else owner.container
+        wanted = f"{owner.container}-{kinds[owner.resource].noun}" if several else owner.container or CLAIM
         names[request] = free_name(wanted, names.values())
     return names
 

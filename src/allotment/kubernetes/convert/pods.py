@@ -91,6 +91,11 @@ def mapping_of(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
+def items_of(value: Any) -> list[Any]:
+    """The value where it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
 def objects_of(value: Any, path: Path = ()) -> Iterator[tuple[Path, Mapping[str, Any]]]:
     """The objects of a document, those of a List one by one."""
     if not isinstance(value, Mapping):

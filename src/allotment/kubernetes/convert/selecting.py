@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from allotment.kubernetes.convert.edits import Delete
 from allotment.kubernetes.convert.labels import Wanted, is_about_cards, is_shared, mig_product, selector
-from allotment.kubernetes.convert.pods import PodPlace, mapping_of
+from allotment.kubernetes.convert.pods import PodPlace, items_of, mapping_of
 from allotment.kubernetes.convert.tree import Path
 
 REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -142,18 +142,18 @@ def _terms(place: PodPlace) -> list[list[_Asked]]:
     listed = mapping_of(_affinity(place).get(REQUIRED)).get("nodeSelectorTerms")
     path = (*place.spec_path, "affinity", "nodeAffinity", REQUIRED, "nodeSelectorTerms")
     terms = []
-    for number, term in enumerate(listed if isinstance(listed, list) else ()):
+    for number, term in enumerate(items_of(listed)):
         found = [
             _Asked(
                 (*path, number, key, place_of),
                 Wanted(
                     str(mapping_of(each).get("key")),
                     str(mapping_of(each).get("operator")),
-                    tuple(str(value) for value in mapping_of(each).get("values") or ()),
+                    tuple(str(value) for value in items_of(mapping_of(each).get("values"))),
                 ),
             )
             for key in ("matchExpressions", "matchFields")
-            for place_of, each in enumerate(mapping_of(term).get(key) or ())
+            for place_of, each in enumerate(items_of(mapping_of(term).get(key)))
         ]
         terms.append(found)
     return terms
