@@ -88,3 +88,19 @@ def test_what_no_device_publishes_is_no_condition(wanted: Wanted) -> None:
 )
 def test_replicas_are_known_by_their_labels(wanted: Wanted, shared: bool) -> None:
     assert is_shared(wanted) is shared
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *(f"nvidia.com/cuda.driver.{part}" for part in ("major", "minor")),
+        *(f"nvidia.com/cuda.driver-version.{part}" for part in ("major", "minor")),
+        *(f"nvidia.com/cuda.runtime.{part}" for part in ("major", "minor")),
+        *(f"nvidia.com/cuda.runtime-version.{part}" for part in ("major", "minor")),
+    ],
+)
+@pytest.mark.parametrize("operator", ["In", "NotIn", "Gt", "Lt"])
+def test_versions_are_compared_on_every_device(key: str, operator: str) -> None:
+    expression = selector(Wanted(key, operator, ("12",)))
+    assert expression
+    assert isinstance(_passing(expression), set)
