@@ -226,3 +226,11 @@ def test_colour_only_on_a_terminal(allot: Said, root: Path) -> None:
     (root / "pipelines/read.yaml").write_text("steps: []\n")
     assert allot() == 1
     assert "\x1b[" not in allot.out
+
+
+def test_one_value_of_memory_is_advised_where_a_world_is_looked_at(allot: Said, root: Path) -> None:
+    (root / "pipelines/read.yaml").write_text(f"{STEPS}gpu: {{memory: 80Gi}}\n")
+    found = allot.json("--describe", "1 x H100-SXM mig=on-demand")["findings"]
+    hints = {each["rule"]: each["hint"] for each in found}
+    assert "write `memory: 79.25Gi`" in hints["memory-of-cards"]
+    assert hints["memory-of-cards"] == hints["never-fits"]

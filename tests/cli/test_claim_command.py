@@ -166,3 +166,24 @@ def test_check_with_a_world_refuses_what_nothing_in_it_can_meet(
     assert "pipelines/eighty.yaml:3:15 error never-fits: nothing in the described fleet will ever do" in out
     assert "write `memory: 79.64Gi`, and 16 devices would do" in out
     assert invoke(["check", "big", "falls", "--describe", FLEET]) == 0
+
+
+@pytest.mark.parametrize(
+    ("gpu", "counted"),
+    [
+        ("{sharing: time-slicing}", "2 such claims at once"),
+        ("{sharing: mps}", "2 such claims at once"),
+        ("{sharing: whole}", "2 pods at once"),
+    ],
+)
+def test_of_a_claim_that_pods_share_claims_are_counted(allot: Said, gpu: str, counted: str) -> None:
+    platform("kubernetes", "sharing: [whole, time-slicing, mps]\n")
+    Path("pipelines/plain.yaml").write_text(f"steps:\n  - step: checksum\ngpu: {gpu}\n")
+    assert allot("plain", "--platform", "site.yaml", "--describe", "2 x L4", "-o", "text") == 0
+    assert allot.out.splitlines()[1].endswith(f": {counted}")
+
+
+def test_one_value_of_memory_is_advised(allot: Said) -> None:
+    assert allot("eighty", "--describe", "1 x H100-SXM mig=on-demand", "-o", "text") == 0
+    assert "`memory: 79.25Gi`" in allot.out
+    assert "`memory: 79.64Gi`" not in allot.out

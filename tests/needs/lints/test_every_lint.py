@@ -224,6 +224,16 @@ FURTHER: Final[list[tuple[str, Files, Files]]] = [
     ("slice-is-whole-card", Files("{sharing: [mig, whole], memory: 200Gi}"), Files("{memory: 200Gi}")),
     ("same-card-refused", Files(MIG_TWICE, versions("1.36")), Files(MIG_TWICE, versions("1.37"))),
     (
+        "not-measured",
+        Files("{sharing: mps, isolation: hardware}", CLUSTER),
+        Files("{sharing: mps, isolation: hardware}", CLUSTER, measured=STEADY),
+    ),
+    (
+        "not-measured",
+        Files("{sharing: time-slicing, config: {mps: {threads: 5}}}", CLUSTER),
+        Files("{sharing: whole, config: {mps: {threads: 5}}}", CLUSTER),
+    ),
+    (
         "unknown-card",
         Files("{sharing: mps}", CLUSTER, measured=(*STEADY, replace(figures(), card="H100-SMX-80"))),
         Files("{sharing: mps}", CLUSTER, measured=(*STEADY, replace(figures(), card="H100-SXM-80 1g.10gb"))),
@@ -368,3 +378,27 @@ def test_a_smaller_card_than_was_measured_weighs_more(
     files = Files(gpu, CLUSTER, measured=(replace(figures(), card=card),))
     (found,) = [each for each in findings_of(files, tmp_path) if each.rule == "measured-elsewhere"]
     assert found.severity is severity
+
+
+TWO_SIZES = "{memory: 80Gi, fallback: [{memory: 40Gi}]}"
+
+
+@pytest.mark.parametrize(
+    ("gpu", "kept"),
+    [
+        (TWO_SIZES, "a card of at least 80Gi alone is claimed"),
+        ("{sharing: [mig, whole], memory: 9Gi}", "`mig` alone is claimed"),
+    ],
+)
+def test_kueue_is_told_which_alternative_is_claimed(gpu: str, kept: str, tmp_path: Path) -> None:
+    (found,) = [each for each in findings_of(Files(gpu, KUEUE), tmp_path) if each.rule == "kueue-refuses"]
+    assert kept in found.message
+
+
+@pytest.mark.parametrize(("world", "told"), [("2 x L4", 0), ("2 x H100-SXM", 1), ("2 x H200", 0)])
+def test_an_alternative_that_kueue_would_have_to_give_up_is_named_where_only_it_fits(
+    world: str, told: int, tmp_path: Path
+) -> None:
+    found = findings_of(Files(TWO_SIZES, KUEUE, world=world), tmp_path)
+    would = [each for each in found if "never fits here, and a card of at least 40Gi" in each.message]
+    assert len(would) == told

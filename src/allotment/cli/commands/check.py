@@ -155,6 +155,9 @@ def _checked(loaded: Loaded, found: FoundPlatform, own: Path | None, world: Chos
         published = None if world is None else world.without_errors()
         findings.update(lint_findings(repository, found.platform, found.origin, measured, published))
     if world is not None:
+        from allotment.needs.one_value import agreeing
+
+        findings = set(agreeing(findings))
         findings.update(each for each in world.findings if each.rule in TOLD_OF_WORLDS)
     if own is not None:
         findings.update(scan_platform(own, str(own))[1])

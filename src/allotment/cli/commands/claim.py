@@ -25,10 +25,12 @@ from allotment.needs.fit_words import (
     funnel_lines,
     headline,
     nearest_words,
+    never_words,
     suggestion_words,
     to_data,
 )
 from allotment.needs.manifests import Manifest, manifest_for
+from allotment.needs.one_value import with_value
 from allotment.needs.ways import Isolation, Scope, Way, ways_of
 from allotment.needs.ways.choosing import able
 from allotment.needs.ways.share import pods_on_a_card
@@ -40,6 +42,11 @@ from allotment.repository.model import Pipeline
 FORMAT_VERSION: Final = 1
 FOLDER: Final = "pipelines"
 KUBERNETES: Final = "kubernetes"
+_AS_CLAIMS: Final[Mapping[str, str]] = {
+    " pods at once": " such claims at once",
+    " pod at once": " such claim at once",
+    ": a pod waits": ": the claim waits",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +139,9 @@ def answer_for(
     world = chosen.without_errors()
     own = {each.name: each for each in classes_of(platform.cards)} if by_class else {}
     explained = explain(claim, replace(world, classes={**own, **world.classes}), taken)
+    if not explained.fits_ever:
+        place, (_, hint) = pipeline.position("gpu", "memory"), never_words(explained)
+        found = tuple(with_value(each, place, hint) for each in found)
     return Answer(pipeline, chosen, claim, explained, given_up, found, manifest)
 
 
@@ -220,7 +230,7 @@ def _said(answer: Answer) -> Iterator[str]:
         yield from (safe(f"{answer.pipeline.id}: {words}") for words in answer.given_up)
         return
     yield safe(f"{answer.pipeline.id}: {explained.claim}")
-    yield safe(f"{answer.world.name}: {headline(explained)}")
+    yield safe(f"{answer.world.name}: {_head(answer, explained)}")
     yield from (safe(line) for line in _about_sharing(answer))
     several = len(explained.alternatives) > 1
     for alternative in explained.alternatives:
@@ -240,6 +250,16 @@ def _said(answer: Answer) -> Iterator[str]:
         yield ""
     yield from (safe(f"note: {note}") for note in notes)
     yield from (safe(str(finding)) for finding in answer.warnings)
+
+
+def _head(answer: Answer, explained: Explanation) -> str:
+    """The answer in a sentence; of a claim that pods share, claims are counted and not its pods."""
+    words = headline(explained)
+    if answer.manifest is None or answer.manifest.scope is not Scope.SHARED:
+        return words
+    for pods, claims in _AS_CLAIMS.items():
+        words = words.replace(pods, claims)
+    return words
 
 
 def _about_sharing(answer: Answer) -> Iterator[str]:
@@ -267,7 +287,7 @@ def _use(answer: Answer) -> Iterator[str]:
             "a template would make a claim for each. All of them are on one node, in one namespace, at most "
             "256"
         )
-        yield ("a pod in the count above stands for one such claim, and for all pods that share it")
+        yield "the count above is of such claims, of which each serves all pods that name it"
     if manifest.scope is Scope.ANNOTATION:
         parts = [
             f"{fit:,} on each {alike.card}"

@@ -11,7 +11,7 @@ from allotment.needs.lints.looked import File, Looked
 from allotment.needs.lints.on_all import ALL_LINTS
 from allotment.needs.lints.on_campaigns import CAMPAIGN_LINTS
 from allotment.needs.lints.on_measured import unknown_cards
-from allotment.needs.lints.on_platforms import PLATFORM_LINTS
+from allotment.needs.lints.on_platforms import PLATFORM_LINTS, not_measured
 from allotment.needs.lints.on_worlds import WORLD_LINTS
 from allotment.platform.model import Platform
 from allotment.repository.measured import MeasuredFile
@@ -29,7 +29,8 @@ def lint_findings(
 ) -> list[Finding]:
     """What there is to say beyond the faults of each need; ``origin`` is the platform's file.
 
-    Needs that cannot be had at all are left out: their faults are told already.
+    Needs that cannot be had at all are left out, for their faults are told already; but not what nobody has
+    measured of them, which takes a run to mend.
     """
     files: list[File] = [
         *repository.pipelines.values(),
@@ -39,12 +40,20 @@ def lint_findings(
     running: dict[str, list[Campaign]] = {}
     for campaign in repository.campaigns.values():
         running.setdefault(campaign.pipeline, []).append(campaign)
-    looked = [
+    needing = [
         Looked(file, file.gpu, platform, tuple(_running(file, running)), measured)
         for file in files
-        if file.gpu is not None and not any(faults_of(file.gpu, platform.cards, platform.versions.kubernetes))
+        if file.gpu is not None
     ]
-    findings = [*unknown_cards(measured), *(finding for each in looked for finding in _of_one(each, world))]
+    version = platform.versions.kubernetes
+    looked: list[Looked] = []
+    findings = [*unknown_cards(measured)]
+    for each in needing:
+        if any(faults_of(each.need, platform.cards, version)):
+            findings += map(each.finding, not_measured(each))
+            continue
+        looked.append(each)
+        findings += _of_one(each, world)
     for lint in ALL_LINTS:
         findings += lint(platform, Position(origin), looked)
     return findings

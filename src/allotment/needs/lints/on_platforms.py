@@ -14,6 +14,7 @@ from typing import Final
 from allotment.devices.classes import MIG_CLASS
 from allotment.errors import Severity
 from allotment.needs.cards import cards_taken, chosen_cards, class_of
+from allotment.needs.claim import exactly
 from allotment.needs.fault import Fault
 from allotment.needs.lints.looked import Looked, known_card, memory_of_card
 from allotment.needs.memory import in_words
@@ -36,6 +37,7 @@ from allotment.needs.ways import Isolation, Scope, Way, ways_of
 from allotment.needs.ways.choosing import choice_of
 from allotment.needs.ways.gates import GATE_WORDS, driver_words, kubernetes_words, off_by_default
 from allotment.needs.ways.share import asked_bytes
+from allotment.needs.words import request_words
 from allotment.platform.need import Need
 from allotment.quantities import format_bytes
 
@@ -184,8 +186,7 @@ def same_card_refused(looked: Looked) -> Iterator[Fault]:
 def kueue_refuses(looked: Looked) -> Iterator[Fault]:
     """Lists of alternatives, which Kueue admits none of."""
     if looked.with_kueue and _is_refused_list(looked):
-        kept = looked.choice.alternatives[0].way
-        first = "the first" if kept is None else f"`{kept.word}`"
+        first = kept_words(looked)
         version = looked.platform.versions.kueue
         message = (
             f"Kueue {version} admits no claim with alternatives: {first} alone is claimed, and the rest "
@@ -194,6 +195,16 @@ def kueue_refuses(looked: Looked) -> Iterator[Fault]:
         key = "fallback" if looked.need.fallback else "sharing"
         hint = "write the one that is to be counted"
         yield Fault((key,), KUEUE_REFUSES, message, hint, Severity.WARNING, looked.choice.given_up)
+
+
+def kept_words(looked: Looked) -> str:
+    """The alternative that is claimed: its way, or what it asks for where another one has the same way."""
+    kept, *others = choice_of(looked.need).alternatives
+    if kept.way is None:
+        return "the first"
+    if any(each.way is kept.way for each in others):
+        return request_words(exactly(kept, looked.platform.cards))
+    return f"`{kept.way.word}`"
 
 
 def not_counted_by_kueue(looked: Looked) -> Iterator[Fault]:

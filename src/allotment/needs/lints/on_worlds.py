@@ -9,6 +9,7 @@ Facts: NVIDIA DRA driver for GPUs v0.5; kubernetes/kubernetes issue 135184.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from allotment.devices.claims import ExactRequest
@@ -16,13 +17,17 @@ from allotment.devices.known_classes import NVIDIA_DRIVER
 from allotment.devices.selectors import Matcher, SelectorError, evaluate
 from allotment.devices.world import World
 from allotment.errors import Severity
-from allotment.needs.claim import exactly
+from allotment.needs.claim import claim_for, exactly
 from allotment.needs.fault import Fault
+from allotment.needs.fit import explain
 from allotment.needs.lints.looked import Looked
 from allotment.needs.lints.on_shared_cards import shared_card_not_whole
-from allotment.needs.rules import GATE_OFF, INCOMPATIBLE_GATES, SELECTOR_FAILS
+from allotment.needs.rules import GATE_OFF, INCOMPATIBLE_GATES, KUEUE_REFUSES, SELECTOR_FAILS
+from allotment.needs.ways.choosing import able
 from allotment.needs.ways.gates import CONSUMABLE_SHARES, DYNAMIC_MIG, kubernetes_words, off_by_default
 from allotment.needs.ways.mig_on_demand import MIG_ON_DEMAND
+from allotment.needs.words import describe
+from allotment.platform.need import Need
 
 WorldLint = Callable[[Looked, World], Iterator[Fault]]
 
@@ -103,6 +108,28 @@ def on_demand_without_counters(looked: Looked, world: World) -> Iterator[Fault]:
         yield Fault(("sharing",), GATE_OFF, message, hint, Severity.WARNING, evidence)
 
 
+def another_would_fit(looked: Looked, world: World) -> Iterator[Fault]:
+    """A fallback that fits where the one that is claimed instead of the whole list never does."""
+    need, kept = looked.need, looked.choice.alternatives[0].need
+    if not looked.with_kueue or kept is not need or not need.fallback or _fits(need, looked, world):
+        return
+    for place, other in enumerate(need.fallback):
+        if other.cpu is None and _fits(other, looked, world):
+            words = describe(claim_for(other, kinds=looked.platform.cards))
+            message = f"what is claimed never fits here, and {words}, which is given up for Kueue, would"
+            hint = "write it in the place of the first, and take `fallback` out"
+            yield Fault(("fallback", place), KUEUE_REFUSES, message, hint, Severity.WARNING)
+            return
+
+
+def _fits(need: Need, looked: Looked, world: World) -> bool:
+    """Whether the need without its fallbacks is ever met."""
+    alone = claim_for(
+        replace(need, fallback=()), kinds=looked.platform.cards, able=able(looked.platform, world)
+    )
+    return explain(alone, world).fits_ever
+
+
 def _cards(world: World) -> list[str]:
     """What shows that a gate is on: counters of a pool, or a device that several claims may hold."""
     found: list[str] = []
@@ -123,5 +150,6 @@ WORLD_LINTS: Final[tuple[WorldLint, ...]] = (
     selector_fails,
     gates_of_a_world,
     on_demand_without_counters,
+    another_would_fit,
     shared_card_not_whole,
 )
