@@ -100,7 +100,7 @@ def test_a_need_for_several_clauses_is_a_funnel_of_each() -> None:
 def test_devices_in_use_are_told_apart_from_those_that_would_never_do() -> None:
     found = looked("1 x L4, 1 x L4", needing(10), "node-1/gpu-0")
     assert (found.pods, found.pods_ever) == (1, 2)
-    assert list(funnel_lines(found.alternatives[0]))[-1] == "1 are free now  (-1)"
+    assert list(funnel_lines(found.alternatives[0]))[-1] == "1 is free now  (-1)"
     busy = looked("1 x L4", needing(10), "node-1/gpu-0")
     assert not busy.fits_now
     assert busy.fits_ever

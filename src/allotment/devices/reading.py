@@ -267,9 +267,11 @@ class _Collector:
         )
         nodes = {node.name: node for node in self._of(Node)}
         names = (each.node_name for each in slices if each.node_name is not None)
+        classes = self._of(DeviceClass)
         return World(
             slices=slices,
-            classes={each.name: each for each in self._of(DeviceClass) or CLASSES},
+            classes={each.name: each for each in classes or CLASSES},
+            notes=() if classes or not slices else (NO_CLASSES,),
             node=next(names, None) or next(iter(nodes), ""),
             nodes=nodes,
             claims=tuple(self._of(ResourceClaim)),
@@ -279,6 +281,9 @@ class _Collector:
 
     def _of(self, kind: type[Any]) -> list[Any]:
         return [read for read in self.others.values() if isinstance(read, kind)]
+
+
+NO_CLASSES: Final = "the files hold no device class: those that drivers usually install are taken as they are"
 
 
 def _is_copy(published: ResourceSlice, known: ResourceSlice) -> bool:

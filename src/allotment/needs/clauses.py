@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from allotment.devices.allocation.amounts import demand_of
 from allotment.devices.claims import ExactRequest
 from allotment.devices.classes import GPU_CLASS, DeviceClass
 from allotment.devices.inventory import Listed, State
-from allotment.devices.selectors import Matcher
+from allotment.devices.selectors import Matcher, SelectorError
 from allotment.devices.server import Gate, Server
 from allotment.devices.slices import Device
 from allotment.devices.world import World
@@ -53,23 +54,30 @@ class Kind(StrEnum):
     TAINT = "taint"
     POOL = "pool"
     GATE = "gate"
+    CAPACITY = "capacity"
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One condition on a device. ``selectors`` must all hold; ``memory`` are the bounds that they say."""
+    """One condition on a device. ``selectors`` must all hold; ``memory`` are the bounds that they say.
+
+    ``tolerated`` is the request where its tolerations or the amounts that it claims decide.
+    """
 
     kind: Kind
     words: str
     selectors: tuple[str, ...] = ()
     memory: MemoryRange = ANY_MEMORY
     tolerated: ExactRequest | None = None
+    of_class: str = ""
 
     def holds(self, candidate: Candidate, matches: Matcher) -> bool:
         """Whether the device passes; SelectorError when it cannot be told."""
         match self.kind:
             case Kind.TAINT:
                 return self.tolerated is None or not _blocking(candidate.device, self.tolerated)
+            case Kind.CAPACITY:
+                return self.tolerated is None or offers(candidate.device, self.tolerated)
             case Kind.GATE:
                 return not candidate.device.consumes_counters
             case Kind.POOL:
@@ -92,7 +100,8 @@ def gate_words(server: Server) -> str:
 def _clauses(exact: ExactRequest, classes: Mapping[str, DeviceClass], server: Server) -> Iterator[Clause]:
     name = "whole NVIDIA cards" if exact.device_class == GPU_CLASS else class_words(exact.device_class)
     known = classes.get(exact.device_class)
-    yield Clause(Kind.CLASS, f"are {name}", ("false",) if known is None else known.selectors)
+    own = ("false",) if known is None else known.selectors
+    yield Clause(Kind.CLASS, f"are {name}", own, of_class=exact.device_class)
     memory, others = memory_of(exact.selectors)
     kept = dict.fromkeys(others)
     for selector in kept:
@@ -106,10 +115,31 @@ def _clauses(exact: ExactRequest, classes: Mapping[str, DeviceClass], server: Se
             yield Clause(Kind.PART, part, (selector,))
         elif card_words(selector) is None:
             yield Clause(Kind.SELECT, f"pass `{selector}`", (selector,))
+    if exact.capacity:
+        asked = " and ".join(f"{amount} of `{key}`" for key, amount in exact.capacity.items())
+        yield Clause(Kind.CAPACITY, f"have {asked} to claim", tolerated=exact)
     yield Clause(Kind.TAINT, "have no taint that keeps pods off", tolerated=exact)
     yield Clause(Kind.POOL, "are in a pool that is whole")
     if not server.has(Gate.PARTITIONABLE_DEVICES):
         yield Clause(Kind.GATE, f"are not cut on demand, which {gate_words(server)}")
+
+
+def failed_words(clause: Clause, candidate: Candidate, error: SelectorError, matches: Matcher) -> str:
+    """An error of a selector; of a class's it is said whose it is, and which."""
+    if clause.kind is not Kind.CLASS:
+        return str(error)
+    for selector in clause.selectors:
+        try:
+            matches(selector, candidate.driver, candidate.device)
+        except SelectorError:
+            return f"`{selector}` of the device class `{clause.of_class}`, and not of the need: {error}"
+    return str(error)
+
+
+def offers(device: Device, exact: ExactRequest) -> bool:
+    """Whether the device has what is claimed of its capacity, while nobody else has any."""
+    demand = demand_of(exact.capacity, device.capacity, fractions=False)
+    return demand is not None and demand.fits({}, {})
 
 
 def _blocking(device: Device, exact: ExactRequest) -> bool:

@@ -22,7 +22,7 @@ from allotment.devices.selectors import Matcher, SelectorError, evaluate
 from allotment.devices.slices import DeviceId
 from allotment.devices.taint_rules import tainted
 from allotment.devices.world import World
-from allotment.needs.clauses import Candidate, Clause, Kind, clauses_of
+from allotment.needs.clauses import Candidate, Clause, Kind, clauses_of, failed_words
 from allotment.needs.nearest import Nearest, nearest_of
 from allotment.needs.oddities import oddities
 from allotment.needs.same import same_words
@@ -173,7 +173,8 @@ def _holds(clause: Clause, candidate: Candidate, matches: Matcher) -> bool:
         return clause.holds(candidate, matches)
     except SelectorError as error:
         listed = candidate.listed
-        raise SelectorError(f"{error} (on {listed.id.device} of {listed.where})") from error
+        said = failed_words(clause, candidate, error, matches)
+        raise SelectorError(f"{said} (on {listed.id.device} of {listed.where})") from error
 
 
 _ALWAYS_SAID: Final = frozenset({Kind.CLASS, Kind.MEMORY, Kind.CARD, Kind.SELECT})

@@ -8,6 +8,7 @@ from typing import Any
 from allotment.needs.fit import MOST_PODS, Alike, AlternativeFit, Explanation
 from allotment.needs.memory import in_words
 from allotment.needs.nearest import Nearest
+from allotment.needs.words import left_words
 
 _MOST_NODES = 3
 _PROCESSOR = "processor"
@@ -44,10 +45,11 @@ def funnel_lines(alternative: AlternativeFit) -> Iterator[str]:
     before: int | None = None
     for step in alternative.steps:
         lost = "" if before is None or step.left == before else f"  (-{before - step.left:,})"
-        yield f"{step.left:>{width},} {step.words}{lost}"
+        yield f"{step.left:>{width},} {left_words(step.left, step.words)}{lost}"
         before = step.left
-    if alternative.left and alternative.free < alternative.left:
-        yield f"{alternative.free:>{width},} are free now  (-{alternative.left - alternative.free:,})"
+    if alternative.fault is None and 0 < alternative.left > alternative.free:
+        be = "is" if alternative.free == 1 else "are"
+        yield f"{alternative.free:>{width},} {be} free now  (-{alternative.left - alternative.free:,})"
 
 
 def alike_words(alike: Alike) -> str:

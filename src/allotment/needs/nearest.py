@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
+from allotment.devices.card_shares import MEMORY
 from allotment.devices.claims import ExactRequest
+from allotment.devices.classes import GPU_CLASS
 from allotment.devices.inventory import Listed
 from allotment.devices.known_classes import NVIDIA_DRIVER
 from allotment.devices.selectors import Matcher, SelectorError
-from allotment.needs.clauses import Candidate, Clause, Kind
+from allotment.needs.clauses import Candidate, Clause, Kind, offers
 from allotment.needs.memory import in_words
 from allotment.needs.ways.whole import NOT_SHARED
 from allotment.platform.need import MemoryRange
@@ -104,6 +107,8 @@ def _others_pass(
 def _suggested(clause: Clause, nearest: Candidate, others: Sequence[Candidate]) -> Suggestion | None:
     if clause.kind is Kind.MEMORY and nearest.listed.memory:
         return _of_memory(clause.memory, nearest.listed.memory, others)
+    if clause.kind is Kind.CAPACITY and clause.tolerated is not None:
+        return _of_share(clause.tolerated, nearest, others)
     if clause.kind is Kind.CARD and (name := _catalogue_id(nearest.listed.card)):
         return Suggestion("card", name, sum(each.listed.card == nearest.listed.card for each in others))
     return None
@@ -124,6 +129,17 @@ def _of_memory(bounds: MemoryRange, memory: int, others: Sequence[Candidate]) ->
     return Suggestion(
         "memory", value, sum(size >= floor and (ceiling is None or size <= ceiling) for size in sizes)
     )
+
+
+def _of_share(exact: ExactRequest, nearest: Candidate, others: Sequence[Candidate]) -> Suggestion | None:
+    """All of what the nearest device has of its memory, in whole GiB."""
+    if set(exact.capacity) != {MEMORY} or MEMORY not in nearest.device.capacity:
+        return None
+    most = parse_bytes(nearest.device.capacity[MEMORY].value)
+    value = f"{most // GI}Gi"
+    changed = replace(exact, capacity={MEMORY: value})
+    would = sum(offers(each.device, changed) for each in others)
+    return Suggestion("share", value, would) if would else None
 
 
 def in_gi(amount: int) -> str:
@@ -150,8 +166,25 @@ def _taint_words(candidate: Candidate, _: Clause) -> str:
     return f"it is tainted ({taints})"
 
 
+_WHOLE_CARDS: Final = "are whole NVIDIA cards"
+
+
+def _capacity_words(candidate: Candidate, clause: Clause) -> str:
+    asked = {} if clause.tolerated is None else clause.tolerated.capacity
+    has = candidate.device.capacity
+    return " and ".join(
+        f"its `{name}` is {has[name].value}, and {amount} of it is claimed"
+        if name in has
+        else f"it has no capacity `{name}`"
+        for name, amount in asked.items()
+    )
+
+
 def _class_words(candidate: Candidate, clause: Clause) -> str:
     kind = candidate.listed.kind
+    if kind == "whole" and candidate.driver == NVIDIA_DRIVER and clause.words == _WHOLE_CARDS:
+        selectors = " && ".join(clause.selectors)
+        return f"it is a whole NVIDIA card, and the device class `{GPU_CLASS}` refuses it: `{selectors}`"
     what = f"a partition ({kind})" if kind.startswith("MIG") else _KINDS.get(kind, f"a {kind}")
     whose = "" if candidate.driver == NVIDIA_DRIVER else f" of {candidate.driver}"
     return f"it is {what}{whose}, and {clause.words.removeprefix('are ')} are asked for"
@@ -169,6 +202,7 @@ _SHORT: Mapping[Kind, Callable[[Candidate, Clause], str]] = {
     ),
     Kind.TAINT: _taint_words,
     Kind.POOL: lambda each, _: each.listed.why,
+    Kind.CAPACITY: _capacity_words,
     Kind.GATE: lambda _, clause: f"it is {clause.words.removeprefix('are not ')}",
     Kind.SELECT: lambda _, clause: f"it does not {clause.words}",
 }

@@ -55,6 +55,26 @@ def class_words(device_class: str, *, several: bool = True) -> str:
     return more if several else one
 
 
+def left_words(left: int, words: str) -> str:
+    """A step of a funnel after the number that is left: ``3 have 8Gi of memory``, ``1 has 8Gi of memory``."""
+    if left != 1:
+        return words
+    verb, _, rest = words.partition(" ")
+    several, one = next((pair for pair in _OF_ONE if rest.startswith(pair[0])), ("", ""))
+    rest = one + rest.removeprefix(several)
+    return f"{_VERBS[verb]} {rest}" if verb in _VERBS else words
+
+
+_VERBS: Final[Mapping[str, str]] = {"are": "is", "have": "has", "pass": "passes", "fit": "fits"}
+_OF_ONE: Final = (
+    ("whole NVIDIA cards", "a whole NVIDIA card"),
+    *((more, f"a{'n' if one[0] in 'AEIO' else ''} {one}") for one, more in _NOUNS.values()),
+    ("devices of class", "a device of class"),
+    ("into what their card shares", "into what its card shares"),
+    ("enough left of what they share", "enough left of what it shares"),
+)
+
+
 def _shared(claim: ClaimSpec, request: str, alternative: str) -> str:
     said = [same_words(each) for each in claim.constraints if _concerns(each, request, alternative)]
     return "".join(f", {words}" for words in said)

@@ -9,8 +9,10 @@ from enum import StrEnum
 from typing import Final
 
 from allotment.devices.claims import ClaimSpec
+from allotment.devices.classes import GPU_CLASS
+from allotment.devices.known_classes import NVIDIA_DRIVER
 from allotment.needs.clauses import Candidate
-from allotment.planning.why_nodes import together_words
+from allotment.planning.why_nodes import together_words, until_use
 from allotment.planning.why_room import Room
 from allotment.planning.why_sieve import passes
 from allotment.planning.why_steps import HELD_BY, OF_CLAUSES, Condition, Lost, Sifted, Stage, Step
@@ -92,14 +94,17 @@ def _of_one(room: Room, found: Sifted) -> Cause:
 
 def _no_class(room: Room, found: Sifted) -> str:
     known = named(sorted(room.world.classes), "classes", 5)
-    return f"there is no device class `{found.exact.device_class}`; there are {known or 'none'}"
+    return (
+        f"there is no device class `{found.exact.device_class}`; there are {known or 'none'}. No change of "
+        "the need helps: whoever runs the cluster creates it"
+    )
 
 
 def _of_clause(room: Room, found: Sifted, step: Step) -> Cause:
     refusing = found.refusing(step)
     alone = [] if refusing is None else _passing(room, found, refusing)
     if refusing is None or not alone:
-        asked = f"none of {_these(found.of_class)} {step.words}"
+        asked = _none_of(found.of_class, step.words)
         return Cause(CauseKind.CLAUSE, found.name, f"{asked}: {_groups(step.lost)}")
     others = [each for each in found.conditions if each is not refusing and each.stage in OF_CLAUSES]
     names = {each.listed.id for each in alone}
@@ -122,13 +127,21 @@ def _of_class(found: Sifted, step: Step) -> str:
     wanted = next((each.clause.words for each in found.conditions), step.words)
     lost = [each for one in found.steps if one.stage is Stage.CLASS for each in one.lost]
     of = "" if found.exact.device_class in wanted else f" (class {found.exact.device_class})"
-    return f"none of {_these(found.everything)} {wanted}{of}: {_groups(lost)}"
+    if found.exact.device_class == GPU_CLASS and any(map(_is_whole_of_nvidia, found.everything)):
+        wanted, of = step.words, ""
+        if not step.lost:
+            wanted = next((each.words for each in found.conditions), wanted)
+    return f"{_none_of(found.everything, f'{wanted}{of}')}: {_groups(lost)}"
+
+
+def _is_whole_of_nvidia(candidate: Candidate) -> bool:
+    return candidate.driver == NVIDIA_DRIVER and candidate.listed.kind == "whole"
 
 
 def _of_node(found: Sifted, step: Step) -> str:
     have = "; ".join(each.why for each in step.lost[:_MOST_GROUPS])
     total = sum(each.count for each in step.lost)
-    state = "would do" if found.stopped is step else "are free"
+    state = "would do" if found.stopped is step else "is free" if total == 1 else "are free"
     if total < found.needed:
         return f"{found.needed} are asked for, and only {total} {state}: {have}"
     return (
@@ -140,26 +153,27 @@ def _of_node(found: Sifted, step: Step) -> str:
 def _of_constraint(found: Sifted, step: Step) -> str:
     have = "; ".join(each.why for each in step.lost[:_MOST_GROUPS])
     _, _, asked = step.words.partition(", ")
-    return f"no node has {found.needed} that are {asked} (`{step.text}`): {have}"
+    attribute = "" if step.text in asked else f" (`{step.text}`)"
+    return f"no node has {found.needed} that are {asked}{attribute}: {have}"
 
 
 def _of_use(found: Sifted, step: Step) -> str:
     """Who has the devices, and which others have not enough left of what they share."""
-    parts: list[str] = []
-    for each in found.steps:
-        if each.lost and (each is step or each.stage in {Stage.USE, Stage.COUNTERS}):
-            parts.append(_would(each, first=not parts))
-    return "; ".join(parts)
+    ever = sum(1 for _ in until_use(found.steps))
+    steps = [each for each in found.steps[ever:] if each.lost and each.stage in {Stage.USE, Stage.COUNTERS}]
+    return "; ".join(_would(each, len(found.would)) for each in steps or [step])
 
 
-def _would(step: Step, *, first: bool = True) -> str:
+def _would(step: Step, total: int | None = None) -> str:
+    """``the only device that would do is tainted``; ``total`` would do (None: those that fell out)."""
     one, several = _ARE[step.stage]
     count = sum(each.count for each in step.lost)
     what = _held(step.lost) if step.stage is Stage.USE else _groups(step.lost)
-    if count == 1:
-        return f"the {'only' if first else 'other'} device that would do {one}: {what}"
-    which = f"all {count:,} that would do" if first and not step.left else f"{count:,} that would do"
-    return f"{which} {several}: {what}"
+    verb = one if count == 1 else several
+    if count < (total or count):
+        return f"{count:,} of {total:,} that would do {verb}: {what}"
+    which = "the only device" if count == 1 else f"all {count:,}"
+    return f"{which} that would do {verb}: {what}"
 
 
 _ARE: Final[Mapping[Stage, tuple[str, str]]] = {
@@ -199,17 +213,27 @@ _SAID: Final[Mapping[Stage, tuple[CauseKind, Callable[[Sifted, Step], str]]]] = 
 }
 
 
-def _these(devices: Sequence[object]) -> str:
-    return "1 device" if len(devices) == 1 else f"{len(devices):,} devices"
+def _none_of(devices: Sequence[object], words: str) -> str:
+    """``none of 3 devices pass `…` ``; of one that it does not."""
+    if len(devices) != 1:
+        return f"none of {len(devices):,} devices {words}"
+    verb, _, rest = words.partition(" ")
+    return f"the only device {'is not' if verb == 'are' else f'does not {verb}'} {rest}"
 
 
 def _held(lost: Iterable[Lost]) -> str:
     """``8 x H100-SXM, held by letters/brev-1887 of anna, letters/harbour-log of anna``."""
+    groups = list(lost)
+    shared = [each for each in groups if not each.why.startswith(HELD_BY)]
+    whole = [each for each in groups if each.why.startswith(HELD_BY)]
+    if not whole:
+        return _groups(shared)
     cards: Counter[str] = Counter()
-    for each in lost:
+    for each in whole:
         cards[each.card] += each.count
-    who = named([each.why.removeprefix(HELD_BY) for each in lost], "others")
-    return f"{counted_words(cards)}, {HELD_BY}{who}"
+    who = named([each.why.removeprefix(HELD_BY) for each in whole], "others")
+    rest = f"; {_groups(shared)}" if shared else ""
+    return f"{counted_words(cards)}, {HELD_BY}{who}{rest}"
 
 
 def _groups(lost: Iterable[Lost]) -> str:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import Final
 
+from allotment.devices.card_shares import MEMORY
 from allotment.devices.catalogue import by_product_name
 from allotment.devices.claims import AllocationMode, ClaimSpec, ExactRequest, Toleration
 from allotment.devices.classes import CPU_CLASS
@@ -221,11 +222,16 @@ class _Guessing:
             }
             most = Quantity.parse(asked).nanos
             ordered = sorted(amounts, key=lambda text: -Quantity.parse(text).nanos)
+            values = {each.device.capacity[name].value for each in self.near if name in each.device.capacity}
             for text in ordered[:MOST_VALUES]:
                 ratio = 1 - Quantity.parse(text).nanos / most
-                exact = replace(self.exact, capacity={**self.exact.capacity, name: text})
-                words = f"ask for {text} of `{name}` (asked: {asked})"
-                yield self._guess(ChangeKind.CAPACITY, words, exact, ratio * 0.6, "capacity", name)
+                share = self.is_need and name == MEMORY
+                amount = in_gi(parse_bytes(text)) if share or (name == MEMORY and text.isdigit()) else text
+                exact = replace(self.exact, capacity={**self.exact.capacity, name: amount})
+                words = f"write `share: {amount}`" if share else f"ask for {amount} of `{name}`"
+                family = "capacity", name, text in values
+                words = f"{words} (asked: {asked})"
+                yield self._guess(ChangeKind.CAPACITY, words, exact, ratio * 0.6, *family)
 
     def _left_of(self, candidate: Candidate, name: str) -> Iterator[str]:
         value = candidate.device.capacity[name].value

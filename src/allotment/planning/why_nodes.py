@@ -34,14 +34,14 @@ def _look_at_nodes(room: Room, claim: ClaimSpec, found: Sifted) -> None:
     """Say of a sifted alternative where it stops: with nothing in use, and now."""
     if found.fault is not None:
         return
-    found.stopped = next((step for step in _until_use(found.steps) if not step.left), None)
+    found.stopped = next((step for step in until_use(found.steps) if not step.left), None)
     if found.stopped is not None:
         found.steps = found.steps[: found.steps.index(found.stopped) + 1]
         return
     own = [each for each in claim.constraints if _is_of_one(each, claim) and _concerns(each, found)]
     found.stopped = _stopped(room, found, own, found.would)
     if found.stopped is not None:
-        found.steps = [*_until_use(found.steps), found.stopped]
+        found.steps = [*until_use(found.steps), found.stopped]
         return
     found.held_up = next((step for step in found.steps if not step.left), None)
     if found.held_up is None:
@@ -49,7 +49,7 @@ def _look_at_nodes(room: Room, claim: ClaimSpec, found: Sifted) -> None:
         found.steps += [] if found.held_up is None else [found.held_up]
 
 
-def _until_use(steps: Iterable[Step]) -> Iterator[Step]:
+def until_use(steps: Iterable[Step]) -> Iterator[Step]:
     """The steps that have nothing to do with what is in use."""
     for step in steps:
         if step.stage is Stage.USE or (step.stage is Stage.COUNTERS and step.words.startswith("have")):

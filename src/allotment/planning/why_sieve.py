@@ -18,11 +18,11 @@ from allotment.devices.claims import ExactRequest, Request, SubRequest
 from allotment.devices.classes import CPU_CLASS
 from allotment.devices.known_classes import CPU_DRIVER
 from allotment.devices.selectors import Matcher, SelectorError
-from allotment.needs.clauses import Candidate, Clause, Kind, clauses_of
+from allotment.needs.clauses import Candidate, Clause, Kind, clauses_of, failed_words
 from allotment.needs.words import request_words
 from allotment.planning.why_counters import CounterLook
 from allotment.planning.why_room import Room
-from allotment.planning.why_steps import HELD_BY, OF_CLAUSES, Condition, Lost, Sifted, Stage, Step
+from allotment.planning.why_steps import HAS_REST, HELD_BY, OF_CLAUSES, Condition, Lost, Sifted, Stage, Step
 from allotment.planning.why_values import card_name, memory_words, named, said, values_words
 from allotment.quantities import format_bytes
 
@@ -62,6 +62,9 @@ class _Sieve:
             found.fault = f"there is no device class `{exact.device_class}`"
             return found
         for clause in clauses_of(exact, self.room.world):
+            if clause.kind is Kind.CAPACITY:
+                left = self._by_reason(Stage.CAPACITY, clause.words, left, self._lacks_capacity)
+                continue
             try:
                 left = self._by_clause(clause, left)
             except SelectorError as error:
@@ -70,7 +73,6 @@ class _Sieve:
             if clause.kind is Kind.CLASS:
                 found.of_class = left
         for stage, words, why in (
-            (Stage.CAPACITY, "have the capacity that is asked for", self._lacks_capacity),
             (Stage.REACH, "are reached from a node that is known", self._out_of_reach),
             (Stage.COUNTERS, "fit into what their card shares out", CounterLook(self.room, Taken())),
         ):
@@ -96,7 +98,8 @@ class _Sieve:
             except SelectorError as error:
                 self.found.faulty = parts[0]
                 where = f"{each.listed.id.device} of {each.listed.where}"
-                raise SelectorError(f"{error} (on {where})") from error
+                words = failed_words(clause, each, error, self.room.matches)
+                raise SelectorError(f"{words} (on {where})") from error
             if place is None:
                 kept.append(each)
             else:
@@ -182,7 +185,7 @@ class _Sieve:
         held = taken.capacity_of(device)
         short = next(share for share in demand.shares if share.amount + held.get(share.name, 0) > share.value)
         left = max(0, short.value - held.get(short.name, 0)) / 10**9
-        return f"of its `{short.name}` {format_bytes(int(left))} is left; shared with {who}"
+        return f"{format_bytes(int(left))} of its `{short.name}` is left, and {who} {HAS_REST}"
 
 
 def _conditions(clause: Clause, exact: ExactRequest) -> Iterator[Condition]:

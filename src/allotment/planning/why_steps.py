@@ -31,6 +31,7 @@ class Stage(StrEnum):
 
 
 HELD_BY: Final = "held by "
+HAS_REST: Final = "has the rest"
 OF_CLAUSES: Final = (Stage.MEMORY, Stage.CARD, Stage.PART, Stage.SELECT)
 
 

@@ -15,6 +15,7 @@ from allotment.cli.watching import progress
 from allotment.cli.words import counted
 from allotment.events.model import CampaignState, CampaignView
 from allotment.events.programs import ProgramState, ProgramView
+from allotment.needs.words import left_words
 from allotment.planning.why import Alternative, State, Why
 from allotment.planning.why_steps import Lost, Stage, Step
 from allotment.planning.why_trying import Change
@@ -82,7 +83,7 @@ def _funnel(alternative: Alternative) -> Iterator[str]:
     steps = alternative.steps
     width = max(len(f"{step.left:,}") for step in steps)
     for step in steps:
-        yield f"{step.left:>{width},} {safe(step.words)}"
+        yield f"{step.left:>{width},} {safe(left_words(step.left, step.words))}"
         yield from (f"{' ' * width}   {line}" for line in _lost_lines(step))
     if alternative.fault is not None:
         yield click.style(f"error: {safe(alternative.fault)}", fg="red")
