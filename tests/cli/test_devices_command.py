@@ -37,6 +37,19 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
     return run_devices
 
 
+def test_devices_that_runs_pretend_to_hold_are_in_use(run: Run, tmp_path: Path) -> None:
+    (published,) = parse_description("2 x L4").slices
+    device = published.device_id(published.devices[0])
+    with Ledger(tmp_path / "ledger").locked() as view:
+        hold = view.take([device], Holder(user="me", campaign="books", volume="v1"))
+    with hold:
+        _, out, _ = run("--describe", "2 x L4")
+        assert "1 free" in out.splitlines()[0]
+        assert "books (--pretend)/v1" in out
+        assert "(--pretend)" not in run("--describe", "2 x A100-40, 2 x A10")[1].splitlines()[0]
+    assert "2 free" in run("--describe", "2 x L4")[1].splitlines()[0]
+
+
 def cluster(tmp_path: Path, text: str, change: Callable[[list[Any]], None]) -> str:
     """A file of a described fleet, changed."""
     items = [published.to_dict() for published in parse_description(text).slices]

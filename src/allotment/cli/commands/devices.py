@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,7 +22,7 @@ from allotment.devices.inventory import Listed, State, inventory
 from allotment.devices.ledger import Ledger
 from allotment.devices.slices import DeviceId
 from allotment.devices.world import World
-from allotment.errors import EXIT_FINE, EXIT_REFUSED, Finding, Severity, UsageError
+from allotment.errors import EXIT_FINE, EXIT_REFUSED, Finding, Severity, UsageError, WorldError
 from allotment.quantities import format_gi
 
 FORMAT_VERSION = 1
@@ -85,7 +86,7 @@ def command(
     chosen = chosen_world(devices, describe)
     if mig_plan is not None:
         return _plan_mig(chosen, mig_plan, form)
-    held = Ledger().state() if chosen.is_here else ({}, {})
+    held = _held(chosen)
     if form == "text":
         for line in _text(chosen, held, every=every):
             click.echo(line)
@@ -94,6 +95,25 @@ def command(
     else:
         _show_yaml(chosen)
     return EXIT_REFUSED if chosen.has_errors else EXIT_FINE
+
+
+def _held(chosen: ChosenWorld) -> Held:
+    """Who holds what of it by this machine's ledger: of another world, its devices are held in name only."""
+    if chosen.is_here:
+        return Ledger().state()
+    there = {published.device_id(device) for published in chosen.world.slices for device in published.devices}
+    try:
+        whole, shares = Ledger().state()
+    except WorldError:
+        return {}, {}
+    return (
+        {device: _in_name(holder) for device, holder in whole.items() if device in there},
+        {device: tuple(map(_in_name, who)) for device, who in shares.items() if device in there},
+    )
+
+
+def _in_name(holder: Holder) -> Holder:
+    return replace(holder, campaign=f"{holder.campaign or 'a run'} (--pretend)")
 
 
 def _plan_mig(chosen: ChosenWorld, needs: str, form: str) -> int:
