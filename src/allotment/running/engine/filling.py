@@ -9,8 +9,8 @@ ledger.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 
 from allotment.devices.card_shares import memory_of_cards
 from allotment.devices.claims import Allocation
@@ -22,10 +22,11 @@ from allotment.running.engine.indexes import Phase
 from allotment.running.engine.programs import Held, Programs
 from allotment.running.engine.sharing import parts_of
 from allotment.running.engine.standing import IndexStanding, Look
-from allotment.scheduling.local import LocalMemory, LocalState, Start, Ties, Wait, decide
+from allotment.scheduling.local import LocalMemory, LocalState, Start, Ties, Wait, WaitReason, decide
 
 LOOKED_UP_SECONDS = 2.0
 LOOKING_SECONDS = 0.2
+_MOST_OTHERS = 3
 
 Settle = Callable[[CampaignRun, int, IndexStanding], None]
 
@@ -64,10 +65,12 @@ class Filler:
     _looked_up: dict[tuple[str, int], tuple[float, IndexStanding]] = field(default_factory=dict)
     _refused: frozenset[DeviceId] = frozenset()
     _devices: int = field(init=False)
+    _there: frozenset[DeviceId] = field(init=False)
     _memories: Mapping[DeviceId, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._devices = sum(1 for _ in self.world.devices())
+        self._there = frozenset(device for device, _ in self.world.devices())
+        self._devices = len(self._there)
         self._memories = memory_of_cards(self.world)
 
     def fill(
@@ -103,7 +106,9 @@ class Filler:
             started = [each for each in taking if each is not None]
             holder = Holder(pid=os.getpid(), user=self.user, since=self.wall())
             held = programs.take(view, decisions, holder)
-        waits = [step for step in decisions if isinstance(step, Wait)]
+            own = {*by_name, *(each.name for each in fleets), *(each.name for each in gangs)}
+            others = others_words(view, self._there, own)
+        waits = [_with_others(step, others) for step in decisions if isinstance(step, Wait)]
         self._note_waits(runs, waits)
         programs.note_waits(waits)
         programs.give_back(decisions, now)
@@ -173,3 +178,23 @@ class Filler:
         by_campaign = {wait.campaign: wait for wait in waits}
         for run in runs:
             run.wait = by_campaign.get(run.work.campaign)
+
+
+def others_words(view: LedgerView, there: Set[DeviceId], own: Set[str]) -> str:
+    """Which other runs hold some of these devices; empty where none does."""
+    holders = [holder for device, holder in view.taken().items() if device in there]
+    holders += [each for device, sharing in view.shares().items() if device in there for each in sharing]
+    names = sorted(
+        f"{holder.campaign or 'something'} of {holder.user or 'somebody'}"
+        for holder in {(each.campaign, each.user): each for each in holders}.values()
+        if holder.campaign not in own and (holder.campaign or holder.pid != os.getpid())
+    )
+    more = f" and {len(names) - _MOST_OTHERS:,} more" if len(names) > _MOST_OTHERS else ""
+    return f"other runs hold some of the devices: {', '.join(names[:_MOST_OTHERS])}{more}" if names else ""
+
+
+def _with_others(wait: Wait, others: str) -> Wait:
+    """What waits for devices says who else has some."""
+    if not others or wait.reason is not WaitReason.DEVICES:
+        return wait
+    return replace(wait, message=f"{wait.message}; {others}")
