@@ -126,7 +126,7 @@ def test_what_makes_no_claim_is_told_and_not_explained(allot: Said) -> None:
 
 def test_another_way_to_share_is_proposed_where_it_fits(allot: Said) -> None:
     allot("cut", "--describe", FLEET)
-    assert "1. write `sharing: whole` (asked: mig) -> gpu-0 of node-1" in allot.out
+    assert "1. write `sharing: whole` (asked: mig), which gives 1 x H100-SXM-80 of 79.64Gi" in allot.out
 
 
 def test_a_file_of_claims_needs_no_repository(allot: Said, tmp_path: Path) -> None:

@@ -15,7 +15,11 @@ from allotment.needs.fit import explain
 from allotment.needs.fit_words import funnel_lines, never_words, sentence
 from allotment.needs.words import left_words
 from allotment.planning.why import why
+from allotment.planning.why_needs import asked_of
 from allotment.planning.why_room import Holding
+from allotment.platform.model import Platform
+from allotment.platform.need import MemoryRange, Need
+from allotment.repository.model import Pipeline, StepCall
 
 GPU = "gpu.nvidia.com"
 ONE = parse_description("1 x L4")
@@ -73,6 +77,37 @@ def test_a_claim_and_a_check_know_a_share_as_a_clause() -> None:
     assert never_words(told)[1] == "write `share: 22Gi`, and 1 device would do"
 
 
+@pytest.mark.parametrize(
+    ("asked", "world", "word", "said"),
+    [
+        (
+            Need(count=2),
+            "1 x H100-SXM mig=1g.10gb*2",
+            "mig",
+            "2 x H100-SXM-80 MIG 1g.10gb of 9.75Gi (9984Mi) each",
+        ),
+        (
+            Need(memory=MemoryRange(at_least=70 << 30), sharing=("mig",)),
+            "1 x H100-SXM, 1 x H100-SXM mig=3g.40gb*2",
+            "whole",
+            "1 x H100-SXM-80 of 79.64Gi (81559Mi)",
+        ),
+    ],
+)
+def test_another_way_to_share_says_what_it_gives_and_more_comes_before_less(
+    asked: Need, world: str, word: str, said: str
+) -> None:
+    file = Pipeline("p", (StepCall("checksum"),), gpu=asked)
+    fleet = parse_description(world)
+    found = asked_of(file, Platform(engine="kubernetes"), fleet, here=False)
+    assert found.claim is not None
+    told = why(found.claim, fleet, others=found.others)
+    changes = [each.words for each in told.changes]
+    (sharing,) = [each for each in changes if f"`sharing: {word}`" in each]
+    assert sharing.endswith(f", which gives {said}")
+    assert word != "whole" or changes[0] == sharing
+
+
 def of_class(selector: str) -> World:
     return replace(ONE, classes={**ONE.classes, GPU: DeviceClass(GPU, (selector,))})
 
@@ -116,3 +151,28 @@ def test_a_class_that_is_missing_is_for_the_cluster_s_people() -> None:
 )
 def test_one_device_is_told_as_one(left: int, words: str, said: str) -> None:
     assert left_words(left, words) == said
+
+
+def test_access_of_administrators_is_for_any_number_and_for_labelled_namespaces() -> None:
+    claim = ClaimSpec((Request("all", ExactRequest(GPU, admin_access=True)),))
+    told = why(claim, ONE)
+    assert told.sentence.endswith("for any number of pods at once")
+    assert any("resource.kubernetes.io/admin-access" in note for note in told.notes)
+    assert any("resource.kubernetes.io/admin-access" in note for note in explain(claim, ONE).notes)
+
+
+def test_a_pool_that_is_being_updated_says_how_much_of_it_is_there() -> None:
+    slices = tuple(
+        replace(each, pool=replace(each.pool, resource_slice_count=2)) if each.driver == GPU else each
+        for each in ONE.slices
+    )
+    told = why(WHOLE, replace(ONE, slices=slices))
+    assert told.sentence.endswith("its pool is being updated, and 1 of 2 slices is there")
+
+
+def test_the_end_of_a_search_for_a_card_is_told_for_one_and_for_several() -> None:
+    two = parse_description("2 x L4")
+    first = next(device for device, _ in two.devices())
+    held = Holding("claim t/a", Allocation((AllocatedDevice("r", first),)))
+    told = why(ClaimSpec((Request("device", ExactRequest(GPU, count=2)),)), two, [held])
+    assert "2 are asked for, and only 1 is free" in told.sentence

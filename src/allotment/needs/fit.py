@@ -21,6 +21,7 @@ from allotment.devices.read_allocations import allocation_of
 from allotment.devices.selectors import Matcher, SelectorError, evaluate
 from allotment.devices.slices import DeviceId
 from allotment.devices.taint_rules import tainted
+from allotment.devices.validation.claims import ADMIN_LABEL
 from allotment.devices.world import World
 from allotment.needs.clauses import Candidate, Clause, Kind, clauses_of, failed_words
 from allotment.needs.nearest import Nearest, nearest_of
@@ -77,13 +78,17 @@ class AlternativeFit:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The answer. ``pods`` fit at once into what is free, ``pods_ever`` into an empty world."""
+    """The answer. ``pods`` fit at once into what is free, ``pods_ever`` into an empty world.
+
+    ``without_end``: such a claim takes nothing from anybody, so that any number of them fit.
+    """
 
     claim: str
     alternatives: tuple[AlternativeFit, ...]
     pods: int
     pods_ever: int
     notes: tuple[str, ...] = ()
+    without_end: bool = False
 
     @property
     def fits_now(self) -> bool:
@@ -111,8 +116,24 @@ def explain(
         ),
         pods=pods,
         pods_ever=_pods(claim, world, _NOBODY, (), matches) if held or given else pods,
-        notes=tuple(oddities(world, look.candidates)),
+        notes=(*admin_notes(claim), *oddities(world, look.candidates)),
+        without_end=only_admin(claim),
     )
+
+
+def only_admin(claim: ClaimSpec) -> bool:
+    """Whether a claim asks for nothing but to look at devices that others have."""
+    subs = [sub for request in claim.requests for sub in request.alternatives]
+    return bool(subs) and all(sub.exactly.admin_access for sub in subs)
+
+
+def admin_notes(claim: ClaimSpec) -> Iterator[str]:
+    """What has to be known of a claim with the access of administrators."""
+    if any(sub.exactly.admin_access for request in claim.requests for sub in request.alternatives):
+        yield (
+            "access of administrators takes devices from nobody, and the API server allows it only in a "
+            f'namespace with the label {ADMIN_LABEL}: "true"'
+        )
 
 
 class _Look:
@@ -235,6 +256,7 @@ def _pods(
     for allocation in given:
         fleet.hold(allocation)
     count = 0
-    while count < MOST_PODS and isinstance(fleet.place(claim), Placed):
+    most = 1 if only_admin(claim) else MOST_PODS
+    while count < most and isinstance(fleet.place(claim), Placed):
         count += 1
     return count

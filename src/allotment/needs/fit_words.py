@@ -97,6 +97,8 @@ def _fits(found: Explanation) -> str:
         return f"a selector fails: {faults[0]}; {room}"
     would = [each for each in found.alternatives if each.left]
     parts = "; else ".join(_would_do(each) for each in would)
+    if found.fits_now and found.without_end:
+        return f"{parts}, for any number of pods at once"
     if found.fits_now:
         return f"{parts}: {_pods(found.pods)} at once{_later(found)}"
     return f"{parts}, and none is free: a pod waits until one is"

@@ -15,7 +15,7 @@ from allotment.devices.claims import ClaimSpec
 from allotment.devices.fleet import Placed
 from allotment.devices.selectors import Matcher, evaluate
 from allotment.devices.world import World
-from allotment.needs.fit import explain
+from allotment.needs.fit import admin_notes, explain
 from allotment.needs.fit_words import sentence
 from allotment.needs.oddities import oddities
 from allotment.needs.words import describe
@@ -98,7 +98,7 @@ def why(
         alternatives=tuple(_alternative(each) for each in sifted),
         changes=() if placed else tuple(trying.changes(claim, sifted)),
         placed=placed,
-        notes=tuple(oddities(world, room.candidates)),
+        notes=(*admin_notes(claim), *oddities(world, room.candidates)),
     )
 
 

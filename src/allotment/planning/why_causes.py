@@ -95,8 +95,8 @@ def _of_one(room: Room, found: Sifted) -> Cause:
 def _no_class(room: Room, found: Sifted) -> str:
     known = named(sorted(room.world.classes), "classes", 5)
     return (
-        f"there is no device class `{found.exact.device_class}`; there are {known or 'none'}. No change of "
-        "the need helps: whoever runs the cluster creates it"
+        f"there is no device class `{found.exact.device_class}`; there are {known or 'none'}, and "
+        "whoever runs the cluster creates it"
     )
 
 

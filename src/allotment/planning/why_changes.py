@@ -53,7 +53,7 @@ def guesses(
         guessing = _Guessing(room, claim, each, is_need=is_need, several=several)
         found += guessing.all()
     found += _constraints(claim, is_need=is_need)
-    found += [Guess(each.kind, each.words, each.claim, 0.6, (each.kind,)) for each in others]
+    found += [Guess(each.kind, each.words, each.claim, each.size, (each.kind,)) for each in others]
     found = [replace(guess, together=together) for guess in found]
     for fewer in range(together - 1, 0, -1):
         size = 0.3 + 0.3 * (together - fewer) / together

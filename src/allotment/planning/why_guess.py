@@ -57,11 +57,12 @@ class Guess:
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """The same need met in another way: its claim, and what to write for it."""
+    """The same need met in another way: its claim, what to write for it, and how much is changed by it."""
 
     words: str
     claim: ClaimSpec
     kind: ChangeKind = ChangeKind.SHARING
+    size: float = 0.6
 
 
 def other_values(text: str, devices: Sequence[Candidate]) -> Iterator[tuple[str, float]]:

@@ -19,10 +19,12 @@ from allotment.needs.ways.choosing import able
 from allotment.needs.ways.shares_here import ShareHere, shares_here
 from allotment.planning.why_guess import ChangeKind, Other
 from allotment.platform.model import Platform
-from allotment.platform.need import Need
+from allotment.platform.need import WHOLE, Need
 from allotment.repository.model import HasNeed
 
 _KUBERNETES = "kubernetes"
+_TO_WHOLE = 0.1  # a pod gets all that it asks for, and more
+_TO_ANOTHER = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,4 +93,5 @@ def _others(
         except AllotmentError:
             continue
         if changed != claim:
-            yield Other(f"write `sharing: {word}` (asked: {', '.join(need.sharing)})", changed)
+            words = f"write `sharing: {word}` (asked: {', '.join(need.sharing)})"
+            yield Other(words, changed, size=_TO_WHOLE if word == WHOLE else _TO_ANOTHER)

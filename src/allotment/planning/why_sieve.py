@@ -16,6 +16,7 @@ from allotment.devices.allocation.amounts import demand_of
 from allotment.devices.cel.parts import conditions
 from allotment.devices.claims import ExactRequest, Request, SubRequest
 from allotment.devices.classes import CPU_CLASS
+from allotment.devices.inventory import State
 from allotment.devices.known_classes import CPU_DRIVER
 from allotment.devices.selectors import Matcher, SelectorError
 from allotment.needs.clauses import Candidate, Clause, Kind, clauses_of, failed_words
@@ -111,7 +112,7 @@ class _Sieve:
             said = stage in {Stage.MEMORY, Stage.CARD, Stage.SELECT} and bool(left)
             if lost or said:
                 text = " && ".join(part.texts)
-                self._step(stage, part.words, count, lost, why=_why_refused(part), text=text)
+                self._step(stage, part.words, count, lost, why=_why_refused(part, self.room), text=text)
             if lost and not count and stage in OF_CLAUSES:
                 self.found.before = [*lost, *kept]
         if stage is Stage.CLASS:
@@ -221,17 +222,29 @@ def passes(part: Condition, candidate: Candidate, matches: Matcher, *, unknown: 
         return unknown
 
 
-def _why_refused(part: Condition) -> Callable[[Candidate], str]:
+def _why_refused(part: Condition, room: Room) -> Callable[[Candidate], str]:
     def why(candidate: Candidate) -> str:
         if part.stage is Stage.MEMORY:
             return memory_words(candidate)
         if part.stage is Stage.POOL:
-            return candidate.listed.why
+            return _pool_words(candidate, room)
         if part.stage is Stage.TAINT:
             return taint_words(candidate)
         return values_words(part.texts, candidate)
 
     return why
+
+
+def _pool_words(candidate: Candidate, room: Room) -> str:
+    """Why the pool cannot be used; of one that is being updated, how much of it is there."""
+    if candidate.listed.state is not State.INCOMPLETE:
+        return candidate.listed.why
+    key = candidate.driver, candidate.listed.id.pool
+    pool = [each for each in room.world.slices if (each.driver, each.pool.name) == key]
+    newest = max(each.pool.generation for each in pool)
+    current = [each.pool.resource_slice_count for each in pool if each.pool.generation == newest]
+    have = "is" if len(current) == 1 else "are"
+    return f"{candidate.listed.why}, and {len(current):,} of {max(current):,} slices {have} there"
 
 
 def taint_words(candidate: Candidate) -> str:

@@ -13,16 +13,19 @@ from typing import Final
 
 from allotment.devices.claims import ClaimSpec
 from allotment.devices.slices import DeviceId
+from allotment.needs.memory import in_words
 from allotment.planning.why_changes import guesses
 from allotment.planning.why_guess import ChangeKind, Guess, Other
 from allotment.planning.why_nodes import sift_all
 from allotment.planning.why_room import Holding, Room
 from allotment.planning.why_steps import Sifted
+from allotment.planning.why_values import cards_words
 
 MOST_CHANGES: Final = 5
 MOST_TRIALS: Final = 150
 MOST_WAITS: Final = 40
 _MOST_ENDED: Final = 16
+_MOST_SIZES: Final = 3
 _MOST_FIRST: Final = 12
 _MOST_SECOND: Final = 20
 
@@ -118,9 +121,12 @@ class Trying:
             placed = room.place(guess.claim, room.untaken, guess.together)
         if placed is None:
             return None
+        words = guess.words
+        if guess.kind is ChangeKind.SHARING:
+            words += self._sizes_words(placed.allocation.ids)
         return Change(
             guess.kind,
-            guess.words,
+            words,
             guess.claim,
             placed.node,
             placed.allocation.ids,
@@ -128,6 +134,14 @@ class Trying:
             guess.ended,
             guess.together,
         )
+
+    def _sizes_words(self, ids: Sequence[DeviceId]) -> str:
+        """What is given instead: another way to share can mean much less of a card."""
+        given = [each for each in self.room.candidates if each.listed.id in ids]
+        sizes = sorted({each.listed.memory for each in given if each.listed.memory}, reverse=True)
+        said = " and ".join(in_words(size) for size in sizes[:_MOST_SIZES])
+        each = " each" if len(given) > 1 else ""
+        return f", which gives {cards_words(given)} of {said}{each}" if said else ""
 
     def _of_two_things(self, found: Sequence[Guess]) -> Change | None:
         """Two small changes that together are enough, where one alone is not."""
