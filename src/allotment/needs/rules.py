@@ -19,6 +19,7 @@ NO_ISOLATION: Final = "no-isolation"
 CONFIG_MISMATCH: Final = "config-mismatch"
 NOT_BY_FRACTION: Final = "not-by-fraction"
 SHARE_OF_ANY: Final = "share-of-any-card"
+SHARE_OVER_CARD: Final = "share-over-card"
 WHOLE_SAME_CARD: Final = "whole-same-card"
 NOT_RUN_HERE: Final = "sharing-not-here"
 GIVEN_UP: Final = "way-given-up"
@@ -66,6 +67,7 @@ RULES: Final[Mapping[str, str]] = {
     CONFIG_MISMATCH: "A need's configuration is not one that the driver takes for what is asked for.",
     NOT_BY_FRACTION: "A need for a fraction asks what only a claim can say.",
     SHARE_OF_ANY: "A need claims a part of a card without saying of which.",
+    SHARE_OVER_CARD: "A need claims more of a card than any of the cards has that it takes.",
     WHOLE_SAME_CARD: "A need wants several whole cards to be one card.",
     NOT_RUN_HERE: "A need shares cards in a way that this machine's engine cannot do for it.",
     GIVEN_UP: "Of the ways to share a card that a need lists, some are left out.",

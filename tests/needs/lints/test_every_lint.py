@@ -101,6 +101,10 @@ LINTS: Final[dict[str, tuple[Files, Files]]] = {
         Files("{sharing: consumable, share: 0.5}"),
         Files("{sharing: consumable, share: 0.5, card: L4}", measured=STEADY),
     ),
+    "share-over-card": (
+        Files("{sharing: consumable, share: 30Gi, card: L4}"),
+        Files("{sharing: consumable, share: 20Gi, card: L4}", measured=STEADY),
+    ),
     "whole-same-card": (Files("{count: 2, same: card}"), Files(MIG_TWICE)),
     "sharing-not-here": (
         Files("{sharing: mps, count: 2}", measured=STEADY),

@@ -15,7 +15,7 @@ from allotment.needs.cards import Kinds, UnknownCardError, chosen_cards
 from allotment.needs.fault import Fault
 from allotment.needs.rules import SHARE_OF_ANY
 from allotment.needs.ways.gates import CONSUMABLE_SHARES
-from allotment.needs.ways.share import asked_bytes, shared_cards
+from allotment.needs.ways.share import asked_bytes, over_card, shared_cards
 from allotment.needs.ways.way import Isolation, Scope, Way
 from allotment.platform.need import Need
 from allotment.quantities import MI, format_bytes
@@ -48,6 +48,7 @@ def _faults(need: Need, kinds: Kinds) -> Iterator[Fault]:
         message = f"`share: {need.share:g}` of a card whose memory nobody knows is no amount to claim"
         hint = "write an amount, such as `share: 8Gi`, or name one kind of card"
         yield Fault(("share",), SHARE_OF_ANY, message, hint)
+    yield from over_card(need, kinds)
 
 
 CONSUMABLE: Final = Way(
@@ -64,7 +65,14 @@ CONSUMABLE: Final = Way(
     ),
     maturity="alpha in NVIDIA's driver (v0.5) and off; beta in Kubernetes, and on from 1.36",
     accounting="the share of a card, times `count`",
-    lints=("not-measured", "no-isolation", "share-of-any-card", "gate-off", "incompatible-gates"),
+    lints=(
+        "not-measured",
+        "no-isolation",
+        "share-of-any-card",
+        "share-over-card",
+        "gate-off",
+        "incompatible-gates",
+    ),
     measured=True,
     gates=(Gate.CONSUMABLE_CAPACITY,),
     driver_gates=(CONSUMABLE_SHARES,),

@@ -15,7 +15,7 @@ from allotment.needs.cards import Kinds
 from allotment.needs.fault import Fault
 from allotment.needs.rules import NOT_BY_FRACTION
 from allotment.needs.ways.gates import GPU_SHARING
-from allotment.needs.ways.share import asked_bytes, shared_cards
+from allotment.needs.ways.share import asked_bytes, over_card, shared_cards
 from allotment.needs.ways.way import Isolation, Scope, Way
 from allotment.platform.need import Need
 from allotment.quantities import MI
@@ -33,13 +33,14 @@ def annotations_for(need: Need) -> Mapping[str, str]:
     return said
 
 
-def _faults(need: Need, _kinds: Kinds) -> Iterator[Fault]:
+def _faults(need: Need, kinds: Kinds) -> Iterator[Fault]:
     if need.select is not None:
         hint = "name the cards by `card` or `memory`, which become node labels"
         yield Fault(("select",), NOT_BY_FRACTION, f"a selector cannot be kept: {_WHY}", hint)
     if need.same is not None:
         message = f"`same: {need.same}` cannot be kept: {_WHY}"
         yield Fault(("same",), NOT_BY_FRACTION, message, "take it out, or ask for whole cards")
+    yield from over_card(need, kinds)
 
 
 FRACTION: Final = Way(
@@ -57,7 +58,14 @@ FRACTION: Final = Way(
         "labels of GPU feature discovery"
     ),
     accounting="the share of a card, times `count`",
-    lints=("not-measured", "no-isolation", "no-fractions-here", "not-by-fraction", "gate-off"),
+    lints=(
+        "not-measured",
+        "no-isolation",
+        "no-fractions-here",
+        "share-over-card",
+        "not-by-fraction",
+        "gate-off",
+    ),
     measured=True,
     settings=(GPU_SHARING,),
     cards=shared_cards,
