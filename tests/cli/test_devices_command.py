@@ -16,10 +16,12 @@ from allotment.cli.columns import Column, cut, table
 from allotment.cli.device_rows import memory_words, natural
 from allotment.cli.rules import RULES
 from allotment.devices.describe import parse_description
+from allotment.devices.known_classes import CLASSES
 from allotment.devices.ledger import Holder, Ledger
 from allotment.devices.machine import this_machine
 from allotment.devices.reading import read_files
 from allotment.errors import EXIT_FINE, EXIT_REFUSED, EXIT_USAGE
+from allotment.running.engine.pretend import pretended_ledger, pretended_world
 
 SAMPLES = Path(__file__).parent.parent / "devices" / "samples"
 Run = Callable[..., tuple[int, str, str]]
@@ -28,6 +30,7 @@ Run = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setenv("ALLOT_LEDGER", str(tmp_path / "ledger"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
     def run_devices(*words: str) -> tuple[int, str, str]:
         code = invoke(["devices", *words])
@@ -37,16 +40,17 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
     return run_devices
 
 
-def test_devices_that_runs_pretend_to_hold_are_in_use(run: Run, tmp_path: Path) -> None:
-    (published,) = parse_description("2 x L4").slices
-    device = published.device_id(published.devices[0])
-    with Ledger(tmp_path / "ledger").locked() as view:
-        hold = view.take([device], Holder(user="me", campaign="books", volume="v1"))
+def test_devices_that_runs_pretend_to_hold_are_held(run: Run) -> None:
+    world = parse_description("2 x L4")
+    device = next(world.devices())[0]
+    ledger = Ledger(pretended_ledger(pretended_world(world, this_machine()), os.environ))
+    with ledger.locked() as view:
+        hold = view.take([device], Holder(campaign="books", volume="v1"))
     with hold:
         _, out, _ = run("--describe", "2 x L4")
-        assert "1 free" in out.splitlines()[0]
-        assert "books (--pretend)/v1" in out
-        assert "(--pretend)" not in run("--describe", "2 x A100-40, 2 x A10")[1].splitlines()[0]
+        assert "1 free, 1 held" in out.splitlines()[0]
+        assert "for books (--pretend)/v1" in out
+        assert "(--pretend)" not in run("--describe", "3 x L4")[1]
     assert "2 free" in run("--describe", "2 x L4")[1].splitlines()[0]
 
 
@@ -54,6 +58,7 @@ def cluster(tmp_path: Path, text: str, change: Callable[[list[Any]], None]) -> s
     """A file of a described fleet, changed."""
     items = [published.to_dict() for published in parse_description(text).slices]
     change(items)
+    items.extend(each.to_dict() for each in CLASSES)
     path = tmp_path / "cluster.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     return str(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -98,17 +99,20 @@ def command(
 
 
 def _held(chosen: ChosenWorld) -> Held:
-    """Who holds what of it by this machine's ledger: of another world, its devices are held in name only."""
+    """Who holds what of it; the devices of another world are held in name only, by runs that pretend."""
     if chosen.is_here:
         return Ledger().state()
-    there = {published.device_id(device) for published in chosen.world.slices for device in published.devices}
+    from allotment.devices.machine import this_machine
+    from allotment.running.engine.pretend import ledger_of, pretended_world
+
+    folder = ledger_of(pretended_world(chosen.world, this_machine()), os.environ)
     try:
-        whole, shares = Ledger().state()
+        whole, shares = Ledger(folder).state()
     except WorldError:
         return {}, {}
     return (
-        {device: _in_name(holder) for device, holder in whole.items() if device in there},
-        {device: tuple(map(_in_name, who)) for device, who in shares.items() if device in there},
+        {device: _in_name(holder) for device, holder in whole.items()},
+        {device: tuple(map(_in_name, who)) for device, who in shares.items()},
     )
 
 

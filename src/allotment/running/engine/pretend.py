@@ -29,7 +29,12 @@ def pretended_world(fleet: World, here: World) -> World:
 
 def pretended_ledger(world: World, environment: Mapping[str, str]) -> Path:
     """The ledger's folder of a world that is not here: one for each world, among this user's things."""
-    names = "\n".join(str(device_id) for device_id, _ in world.devices())
-    folder = state_folder(environment) / "pretended" / hashlib.sha256(names.encode()).hexdigest()[:12]
+    folder = ledger_of(world, environment)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def ledger_of(world: World, environment: Mapping[str, str]) -> Path:
+    """Where that folder is, whether it is there or not."""
+    names = "\n".join(str(device_id) for device_id, _ in world.devices())
+    return state_folder(environment) / "pretended" / hashlib.sha256(names.encode()).hexdigest()[:12]
