@@ -15,8 +15,9 @@ from typing import Any
 import click
 
 from tests.conformance.outcomes import Outcome
+from tests.oracle.building import NoOracle
 from tests.oracle.differing import answered, differences
-from tests.oracle.go_oracle import MODULES, NoOracle, Oracle, program
+from tests.oracle.go_oracle import MODULES, Oracle, program
 from tests.oracle.scenarios import scenario
 from tests.oracle.shrinking import shrunk
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.oracle.building import NoOracle
 from tests.oracle.differing import differences
-from tests.oracle.go_oracle import MODULES, NoOracle, Oracle, program
+from tests.oracle.go_oracle import MODULES, Oracle, program
 from tests.oracle.scenarios import OFTEN, scenario
 from tests.oracle.shrinking import shrunk
 

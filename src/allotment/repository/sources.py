@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from allotment.documents.checking import Place, shown
 from allotment.errors import Severity, did_you_mean
@@ -24,6 +24,22 @@ from allotment.repository.model import (
 )
 
 SHOWN_MISSING: Final = 20
+
+
+def source_data(source: Source) -> Mapping[str, Any]:
+    """Where a volume's pages are, as the runner is told: ``{kind: where}``.
+
+    A bare reference is what the template makes of it.
+    """
+    if isinstance(source, FolderSource):
+        return {"folder": source.folder}
+    if isinstance(source, PrefixSource):
+        return {"prefix": source.prefix}
+    if isinstance(source, ManifestSource):
+        return {"manifest": source.manifest}
+    if isinstance(source, ImagesSource):
+        return {"images": list(source.images)}
+    return {"manifest" if "://" in source.address else "folder": source.address}
 
 
 def reference_source(platform: Platform) -> Callable[[str], Source] | None:

@@ -18,7 +18,8 @@ from allotment.devices.cel import CompileError, DeviceView, Environment, Evaluat
 from allotment.devices.cel.devices import device_view
 from allotment.devices.slices import Capacity, Device, Version
 from tests.devices.cel.made_selectors import DEVICES, SELECTORS
-from tests.devices.cel.published_selectors import MODULES, NotHereError, ask, program
+from tests.devices.cel.published_selectors import MODULES, ask, program
+from tests.oracle.building import NoOracle
 
 SOME = 1_500
 MANY = 6_000
@@ -122,7 +123,7 @@ def compare(built: Path, version: str, count: int) -> None:
 def test_some_selectors_are_answered_as_published(version: str) -> None:
     try:
         built = program(version, download=False)
-    except NotHereError as reason:
+    except NoOracle as reason:
         pytest.skip(str(reason))
     compare(built, version, SOME)
 
@@ -133,6 +134,6 @@ def test_some_selectors_are_answered_as_published(version: str) -> None:
 def test_many_selectors_are_answered_as_published(version: str) -> None:
     try:
         built = program(version, download=True)
-    except NotHereError as reason:
+    except NoOracle as reason:
         pytest.skip(str(reason))
     compare(built, version, MANY)

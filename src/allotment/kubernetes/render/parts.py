@@ -8,20 +8,13 @@ further parts, so the numbers of volumes that are already out are given.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from allotment.errors import AllotmentError
-from allotment.repository.model import (
-    Campaign,
-    FolderSource,
-    ImagesSource,
-    ManifestSource,
-    PrefixSource,
-    Source,
-    Volume,
-)
+from allotment.repository.model import Campaign, Volume
+from allotment.repository.sources import source_data
 
 MOST_VOLUMES: Final = 10_000
 MOST_BYTES: Final = 900 * 1024
@@ -60,19 +53,6 @@ def parts_of(campaign: Campaign, used: Sequence[int] = ()) -> Iterator[Part]:
         taken += len(pack)
     if lines:
         yield _part(number + 1, lines, taken)
-
-
-def source_data(source: Source) -> Mapping[str, Any]:
-    """Where a volume's pages are, as the runner reads it: ``{kind: where}``."""
-    if isinstance(source, FolderSource):
-        return {"folder": source.folder}
-    if isinstance(source, PrefixSource):
-        return {"prefix": source.prefix}
-    if isinstance(source, ManifestSource):
-        return {"manifest": source.manifest}
-    if isinstance(source, ImagesSource):
-        return {"images": list(source.images)}
-    return {"manifest" if "://" in source.address else "folder": source.address}
 
 
 def _packs(volumes: Sequence[Volume], pack: int) -> Iterator[Sequence[Volume]]:

@@ -10,8 +10,8 @@ from allotment.devices.card_shares import amounts_taken
 from allotment.devices.claims import Allocation
 from allotment.devices.slices import DeviceId
 from allotment.devices.world import World
+from allotment.repository.sources import source_data
 from allotment.running.assignment import Assignment, StepSpec, VolumeSpec, WorkerSpec
-from allotment.running.engine.volume_sources import source_of
 from allotment.running.engine.work import Work
 
 PROCESSOR_ATTRIBUTE = "cpuID"
@@ -42,7 +42,7 @@ def assignment_for(
     A worker on processors is bound to them and uses as many threads; one on cards uses the cores that its
     pipeline asks for and is bound to none.
     """
-    sources = {volume.id: source_of(volume) for volume in work.index_volumes(index)}
+    sources = {volume.id: source_data(volume.source) for volume in work.index_volumes(index)}
     cpus = tuple(sorted(processors[device] for device in allocation.ids if device in processors))
     prepare = work.prepare
     return Assignment(

@@ -29,8 +29,9 @@ from allotment.repository.model import (
     Window,
 )
 from allotment.repository.recipe import recipe_digest
+from allotment.repository.sources import source_data
 from allotment.running.assignment import Limits, Network
-from allotment.running.engine.volume_sources import network_of, source_of
+from allotment.running.engine.network import network_of
 from allotment.running.sources.source import NO_NETWORK
 
 
@@ -74,7 +75,7 @@ class Work:
     @cached_property
     def folders(self) -> Mapping[str, str]:
         """The folder of each volume's pages, relative to the repository, where they are in one."""
-        sources = ((volume.id, source_of(volume)) for volume in self.volumes)
+        sources = ((volume.id, source_data(volume.source)) for volume in self.volumes)
         return {volume: source["folder"] for volume, source in sources if "folder" in source}
 
     def index_volumes(self, index: int) -> Sequence[Volume]:
