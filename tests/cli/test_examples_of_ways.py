@@ -67,8 +67,17 @@ def test_the_manifest_is_the_one_that_is_stored(way: str, capsys: pytest.Capture
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("way", WAYS)
-def test_kubernetes_takes_it(way: str, version: str) -> None:
-    value = stored(way)
+def test_kubernetes_takes_what_is_made_for_its_version(
+    way: str, version: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = list(CALLS[way])
+    place = words.index("--platform") + 1
+    platform = yaml.safe_load(Path(words[place]).read_text())
+    platform["versions"]["kubernetes"] = version
+    words[place] = str(tmp_path / "cluster.yaml")
+    Path(words[place]).write_text(yaml.safe_dump(platform))
+    assert invoke(words) == 0
+    value = yaml.safe_load(capsys.readouterr().out)
     assert kubernetes_validate.validate(value, version, strict=True) == version
     verdict = validate(value["kind"], value, server=Server.of(version))
     assert verdict.problems == ()

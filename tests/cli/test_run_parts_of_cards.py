@@ -15,6 +15,22 @@ L4 = "gpu.nvidia.com/node-1/gpu-0"
 SHARING = "sharing: [whole, mig, fraction, time-slicing, mps, consumable]\n"
 STEPS = "steps:\n  - step: tallying:create\n    settings: {seconds: 0.1}\n"
 
+SHARED_CARD = """
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: s}
+spec:
+  driver: gpu.nvidia.com
+  nodeName: n1
+  pool: {name: n1, generation: 1, resourceSliceCount: 1}
+  devices:
+    - name: g0
+      allowMultipleAllocations: true
+      attributes: {type: {string: gpu}, productName: {string: NVIDIA L4}}
+      capacity:
+        memory: {value: 22Gi, requestPolicy: {default: 1Gi, validRange: {min: 1Gi, step: 1Gi}}}
+"""
+
 
 def sharing(root: Path, need: str, volumes: int = 4) -> Repository:
     """A campaign whose pipeline has this need."""
@@ -77,3 +93,13 @@ def test_nothing_begins_of_what_nobody_has_measured(tmp_path: Path) -> None:
     assert ended.returncode == 1
     assert "not-measured" in ended.stderr
     assert repository.executions() == []
+
+
+def test_a_card_that_is_published_for_several_is_given_whole_to_one_at_a_time(tmp_path: Path) -> None:
+    repository = sharing(tmp_path, "{memory: 20Gi}", volumes=3)
+    (tmp_path / "cards.yaml").write_text(SHARED_CARD)
+    ended = repository.allot("run", "c", "--pretend", "--devices", "cards.yaml")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    executions = repository.executions()
+    assert most_at_once(executions) == 1
+    assert len({run.volume for run in executions}) == 3
