@@ -101,7 +101,8 @@ def _right(root: Path, names: tuple[str, ...], platform: Platform) -> Repository
         *repository.fleets.values(),
         *repository.gangs.values(),
     ]
-    found = [finding for each in needing for finding in need_findings(each, platform.cards)]
+    version = platform.versions.kubernetes
+    found = [finding for each in needing for finding in need_findings(each, platform.cards, version)]
     errors = [*loaded.errors, *(each for each in found if each.severity is Severity.ERROR)]
     if errors:
         raise FindingsError(errors)
