@@ -146,7 +146,7 @@ def test_between_two_tries_of_a_source_that_is_out_of_reach_its_pause_is_shown(
     try:
         output = repository.root / "output.log"
         assert eventually(lambda: "; next try in " in output.read_text(), seconds=30.0), output.read_text()
-        assert "next try in " in repository.allot("status", "c").stdout
+        assert eventually(lambda: "next try in " in repository.allot("status", "c").stdout, seconds=30.0)
         assert repository.allot("stop", "c").returncode == 0
         assert engine.wait(30) == 130
     finally:
