@@ -108,6 +108,28 @@ def test_another_way_to_share_says_what_it_gives_and_more_comes_before_less(
     assert word != "whole" or changes[0] == sharing
 
 
+@pytest.mark.parametrize(
+    ("asked", "change"),
+    [
+        ("30Gi", None),
+        ("8Gi", "write `sharing: whole` and `memory: 8Gi` instead of `share` (asked: consumable)"),
+    ],
+)
+def test_a_whole_card_is_proposed_for_a_share_only_where_it_has_as_much(
+    asked: str, change: str | None
+) -> None:
+    file = Pipeline("p", (StepCall("checksum"),), gpu=Need(sharing=("consumable",), share=asked))
+    found = asked_of(file, Platform(engine="kubernetes"), ONE, here=False)
+    said = [each.words for each in found.others if explain(each.claim, ONE).fits_ever]
+    assert said == ([] if change is None else [change])
+
+
+def test_amounts_in_bytes_are_told_with_a_unit() -> None:
+    told = why(share(str(30 << 30)), shared())
+    assert told.asks == "a card (30Gi of it)"
+    assert "asked 30Gi" in told.sentence
+
+
 def of_class(selector: str) -> World:
     return replace(ONE, classes={**ONE.classes, GPU: DeviceClass(GPU, (selector,))})
 

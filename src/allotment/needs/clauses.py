@@ -24,13 +24,13 @@ from allotment.needs.memory import memory_of, memory_words
 from allotment.needs.ways.gates import kubernetes_words
 from allotment.needs.ways.slices import LESS_THAN_A_CARD
 from allotment.needs.ways.whole import NOT_SHARED
-from allotment.needs.words import class_words
+from allotment.needs.words import amount_words, class_words
 from allotment.platform.need import MemoryRange
 
 ANY_MEMORY: Final = MemoryRange()
 _PARTS: Final = {
     LESS_THAN_A_CARD: "are less than a whole card",
-    NOT_SHARED: "are not given out in shares",
+    NOT_SHARED: "are given out whole",
 }
 
 
@@ -116,7 +116,7 @@ def _clauses(exact: ExactRequest, classes: Mapping[str, DeviceClass], server: Se
         elif card_words(selector) is None:
             yield Clause(Kind.SELECT, f"pass `{selector}`", (selector,))
     if exact.capacity:
-        asked = " and ".join(f"{amount} of `{key}`" for key, amount in exact.capacity.items())
+        asked = " and ".join(f"{amount_words(amount)} of `{key}`" for key, amount in exact.capacity.items())
         yield Clause(Kind.CAPACITY, f"have {asked} to claim", tolerated=exact)
     yield Clause(Kind.TAINT, "have no taint that keeps pods off", tolerated=exact)
     yield Clause(Kind.POOL, "are in a pool that is whole")

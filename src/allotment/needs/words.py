@@ -12,6 +12,7 @@ from allotment.needs.memory import memory_of, memory_words
 from allotment.needs.same import same_words
 from allotment.needs.ways.slices import LESS_THAN_A_CARD
 from allotment.needs.ways.whole import NOT_SHARED
+from allotment.quantities import MI, format_bytes
 
 _NOUNS: Final[Mapping[str, tuple[str, str]]] = {
     CPU_CLASS: ("core", "cores"),
@@ -40,11 +41,16 @@ def request_words(exact: ExactRequest) -> str:
     kinds = {selector: words for selector in others if (words := card_words(selector)) is not None}
     free = [each for each in others if each not in kinds and each not in {LESS_THAN_A_CARD, NOT_SHARED}]
     of = f" of {said}" if (said := memory_words(memory)) else ""
-    shared = "".join(f" ({amount} of it)" for amount in exact.capacity.values())
+    shared = "".join(f" ({amount_words(amount)} of it)" for amount in exact.capacity.values())
     each = " each" if of and exact.count > 1 else ""
     kind = f" ({' and '.join(kinds.values())})" if kinds else ""
     passing = f" that {'passes' if exact.count == 1 else 'pass'} `{' && '.join(free)}`" if free else ""
     return f"{_counted(exact)}{of}{each}{kind}{shared}{passing}"
+
+
+def amount_words(amount: str) -> str:
+    """An amount of a capacity as a person writes it: bytes without a unit get one."""
+    return format_bytes(int(amount)) if amount.isdigit() and int(amount) >= MI else amount
 
 
 def class_words(device_class: str, *, several: bool = True) -> str:

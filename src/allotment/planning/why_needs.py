@@ -16,10 +16,11 @@ from allotment.needs.cluster import for_cluster
 from allotment.needs.limits import faults_of
 from allotment.needs.ways import Scope, way_of
 from allotment.needs.ways.choosing import able
-from allotment.needs.ways.shares_here import ShareHere, shares_here
+from allotment.needs.ways.share import asked_bytes
+from allotment.needs.ways.shares_here import BY_PART, ShareHere, shares_here
 from allotment.planning.why_guess import ChangeKind, Other
 from allotment.platform.model import Platform
-from allotment.platform.need import WHOLE, Need
+from allotment.platform.need import WHOLE, MemoryRange, Need
 from allotment.repository.model import HasNeed
 
 _KUBERNETES = "kubernetes"
@@ -85,7 +86,7 @@ def _others(
     for word in platform.sharing:
         if word in need.sharing or way_of(word).scope is not Scope.POD:
             continue
-        other = replace(need, sharing=(word,), config=None)
+        other, also = _without_share(replace(need, sharing=(word,), config=None))
         if any(faults_of(other, platform.cards)):
             continue
         try:
@@ -93,5 +94,16 @@ def _others(
         except AllotmentError:
             continue
         if changed != claim:
-            words = f"write `sharing: {word}` (asked: {', '.join(need.sharing)})"
+            words = f"write `sharing: {word}`{also} (asked: {', '.join(need.sharing)})"
             yield Other(words, changed, size=_TO_WHOLE if word == WHOLE else _TO_ANOTHER)
+
+
+def _without_share(need: Need) -> tuple[Need, str]:
+    """A need whose way gives no parts: the amount that it has of a card is its memory then."""
+    if need.share is None or need.sharing[0] in BY_PART:
+        return need, ""
+    amount, told = asked_bytes(need), need.memory
+    if amount is None or (told is not None and max(told.at_least or 0, told.more_than or 0) >= amount):
+        return replace(need, share=None), ", and take `share` out"
+    memory = replace(told or MemoryRange(), at_least=amount, more_than=None)
+    return replace(need, share=None, memory=memory), f" and `memory: {need.share}` instead of `share`"

@@ -20,7 +20,7 @@ from allotment.devices.inventory import State
 from allotment.devices.known_classes import CPU_DRIVER
 from allotment.devices.selectors import Matcher, SelectorError
 from allotment.needs.clauses import Candidate, Clause, Kind, clauses_of, failed_words
-from allotment.needs.words import request_words
+from allotment.needs.words import amount_words, request_words
 from allotment.planning.why_counters import CounterLook
 from allotment.planning.why_room import Room
 from allotment.planning.why_steps import HAS_REST, HELD_BY, OF_CLAUSES, Condition, Lost, Sifted, Stage, Step
@@ -160,7 +160,9 @@ class _Sieve:
         if not asked or (demand is not None and demand.fits({}, {})):
             return None
         parts = (
-            f"`{name}` is {has[name].value}, asked {amount}" if name in has else f"no capacity `{name}`"
+            f"`{name}` is {has[name].value}, asked {amount_words(amount)}"
+            if name in has
+            else f"no capacity `{name}`"
             for name, amount in asked.items()
         )
         return ", ".join(parts)
