@@ -93,7 +93,7 @@ def _of_opened(opened: Opened, name: str, kind: str, chosen: ChosenWorld) -> Ans
     if not local:
         return _of_file(pipeline, name, kind, platform, chosen)
     work = opened.work(name)
-    answer = _of_file(pipeline, name, kind, platform, chosen, work.shares)
+    answer = _of_file(pipeline, name, kind, platform, chosen, shares=work.shares)
     view = overview(opened.bucket(), work, time.time(), engine_lives=_lives(opened, name))
     return replace(answer, run=view)
 
@@ -121,6 +121,7 @@ def _of_file(
     kind: str,
     platform: Platform,
     chosen: ChosenWorld,
+    *,
     shares: Mapping[str, ShareHere] = NO_SHARES,
 ) -> Answer:
     here = chosen.is_here
