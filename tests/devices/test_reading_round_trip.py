@@ -41,7 +41,7 @@ from allotment.documents.stream import scan_stream_bytes
 
 names = st.from_regex(r"[a-z]([a-z0-9-]{0,8}[a-z0-9])?", fullmatch=True)
 keys = st.from_regex(r"([a-z]{1,5}\.example/)?[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True)
-labels = st.from_regex(r"([a-z]{1,5}\.example/)?[A-Za-z]([A-Za-z0-9_]{0,7}[A-Za-z0-9])?", fullmatch=True)
+label_keys = st.from_regex(r"([a-z]{1,5}\.example/)?[A-Za-z]([A-Za-z0-9_]{0,7}[A-Za-z0-9])?", fullmatch=True)
 words = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=16)
 amounts = st.sampled_from(["0", "1", "40Gi", "81559Mi", "1k", "500m", "0.5Gi", "1e3"])
 integers = st.integers(-(2**63), 2**63 - 1)
@@ -75,7 +75,7 @@ policies = st.one_of(
 )
 taints = st.builds(
     Taint,
-    labels,
+    label_keys,
     st.sampled_from(["NoSchedule", "NoExecute", "None"]),
     names,
     st.none() | st.just("2026-01-02T03:04:05Z"),
