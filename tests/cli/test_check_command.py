@@ -131,6 +131,7 @@ def test_findings_as_json(allot: Said, root: Path) -> None:
                 "rule": "unknown-key",
                 "message": "there is no key `windw` here",
                 "hint": "did you mean `window`?",
+                "evidence": [],
             }
         ],
         "rules": {"unknown-key": RULES["unknown-key"]},

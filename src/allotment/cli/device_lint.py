@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from allotment.cli.shared import finding_line, output_option, safe, write_out
+from allotment.cli.shared import finding_data, finding_line, output_option, safe, write_out
 from allotment.cli.words import counted
 from allotment.errors import EXIT_FINE, EXIT_REFUSED, Finding, Position, Severity, UsageError
 
@@ -39,7 +39,7 @@ def as_json(linted: Linted) -> str:
             "slices": linted.slices,
             "devices": linted.devices,
         },
-        "findings": [_as_data(finding) for finding in linted.findings],
+        "findings": [finding_data(finding) for finding in linted.findings],
         "rules": {rule: RULES[rule] for rule in sorted({each.rule for each in linted.findings})},
     }
     return json.dumps(value, indent=2, ensure_ascii=False)
@@ -136,16 +136,3 @@ def _closing(linted: Linted) -> str:
     counts = ", ".join(counted(by_severity[each], each) for each in Severity if by_severity[each])
     first = linted.findings[0].rule
     return f"{counts} in {looked_at}; `allot explain RULE` says more, such as `allot explain {first}`"
-
-
-def _as_data(finding: Finding) -> dict[str, Any]:
-    return {
-        "file": finding.position.file,
-        "line": finding.position.line,
-        "column": finding.position.column,
-        "severity": str(finding.severity),
-        "rule": finding.rule,
-        "message": finding.message,
-        "hint": finding.hint,
-        "evidence": list(finding.evidence),
-    }

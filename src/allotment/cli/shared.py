@@ -85,6 +85,20 @@ def finding_line(finding: Finding) -> str:
     return f"{place} {severity} {finding.rule}: {safe(finding.message)}{hint}"
 
 
+def finding_data(finding: Finding) -> dict[str, Any]:
+    """One finding as programs read it."""
+    return {
+        "file": finding.position.file,
+        "line": finding.position.line,
+        "column": finding.position.column,
+        "severity": str(finding.severity),
+        "rule": finding.rule,
+        "message": finding.message,
+        "hint": finding.hint,
+        "evidence": list(finding.evidence),
+    }
+
+
 def show_error(error: BaseException) -> None:
     """Say an error on standard error: its findings one a line, or its message and the remedy."""
     if isinstance(error, FindingsError):

@@ -15,7 +15,7 @@ import click
 from allotment.cli.columns import Column, cut, table, terminal_width
 from allotment.cli.device_lint import command as lint
 from allotment.cli.device_rows import Row, exceptions, natural, rows_of
-from allotment.cli.shared import finding_line, output_option, safe
+from allotment.cli.shared import finding_data, finding_line, output_option, safe
 from allotment.cli.words import clock, counted
 from allotment.cli.world import ChosenWorld, chosen_world, which_world
 from allotment.devices.holders import Holder
@@ -330,18 +330,7 @@ def _data(chosen: ChosenWorld, held: Held) -> dict[str, Any]:
             for each in sorted(listed, key=lambda each: each.id)
         ],
         "notes": list(chosen.world.notes),
-        "findings": [
-            {
-                "file": finding.position.file,
-                "line": finding.position.line,
-                "column": finding.position.column,
-                "severity": str(finding.severity),
-                "rule": finding.rule,
-                "message": finding.message,
-                "hint": finding.hint,
-            }
-            for finding in chosen.findings
-        ],
+        "findings": [finding_data(finding) for finding in chosen.findings],
     }
 
 

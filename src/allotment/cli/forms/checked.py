@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from allotment.cli.rules import RULES
-from allotment.cli.shared import finding_line, safe
+from allotment.cli.shared import finding_data, finding_line, safe
 from allotment.cli.words import counted
 from allotment.errors import Finding, Severity
 
@@ -76,19 +76,7 @@ def as_json(checked: Checked) -> str:
             "fleets": checked.fleets,
             "gangs": checked.gangs,
         },
-        "findings": [_finding_as_data(finding) for finding in checked.findings],
+        "findings": [finding_data(finding) for finding in checked.findings],
         "rules": {rule: RULES[rule] for rule in named},
     }
     return json.dumps(value, indent=2)
-
-
-def _finding_as_data(finding: Finding) -> dict[str, str | int]:
-    return {
-        "file": finding.position.file,
-        "line": finding.position.line,
-        "column": finding.position.column,
-        "severity": str(finding.severity),
-        "rule": finding.rule,
-        "message": finding.message,
-        "hint": finding.hint,
-    }
