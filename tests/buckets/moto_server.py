@@ -8,12 +8,13 @@ from __future__ import annotations
 import http.client
 import logging
 import os
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
+
+from tests.buckets.server_process import served_by
 
 KEYS = {"AWS_ACCESS_KEY_ID": "AKIATESTING", "AWS_SECRET_ACCESS_KEY": "not-a-secret-of-anybody"}
 AUTHORIZATION = "AWS4-HMAC-SHA256 Credential=AKIATESTING/20260101/us-east-1/s3/aws4_request"
@@ -24,22 +25,8 @@ def moto() -> Iterator[str]:
     """A server; gives its address."""
     environment = {**os.environ, "MOTO_ACCOUNT_ID": "123456789012"}
     environment.pop("PYTHONWARNINGS", None)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.buckets.moto_server"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=environment,
-        text=True,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
-    finally:
-        process.stdin.close()
-        process.stdout.close()
-        process.wait(30)
+    with served_by("tests.buckets.moto_server", environ=environment, quiet=True) as address:
+        yield address
 
 
 def make_bucket(endpoint: str, name: str) -> None:

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from urllib.parse import parse_qs, urlsplit
 
+from tests.buckets.server_process import served_by
 from tests.buckets.tiny_s3 import MODIFIED, TinyS3, s3_error
 
 REASONS = {200: "OK", 404: "Not Found", 412: "Precondition Failed", 501: "Not Implemented"}
@@ -30,20 +30,8 @@ def quick_s3(seconds: float = 0.0) -> Iterator[str]:
 
     Each answer comes so many seconds after its request.
     """
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.buckets.quick_s3", str(seconds)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
-    finally:
-        process.stdin.close()
-        process.stdout.close()
-        process.wait(30)
+    with served_by("tests.buckets.quick_s3", str(seconds)) as address:
+        yield address
 
 
 class Conversation(asyncio.Protocol):

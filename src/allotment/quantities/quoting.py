@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-_ESCAPES: Final = {
+ESCAPES: Final = {
     "\a": "\\a",
     "\b": "\\b",
     "\f": "\\f",
@@ -23,7 +23,7 @@ def quoted(text: str) -> str:
 
 
 def _escaped(character: str) -> str:
-    known = _ESCAPES.get(character)
+    known = ESCAPES.get(character)
     if known is not None:
         return known
     if character.isprintable():

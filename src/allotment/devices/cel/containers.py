@@ -56,7 +56,7 @@ def list_index(key: Value) -> int:
 def elements(value: Value) -> Sequence[Value]:
     """What a walk with one name meets: the elements of a list, the keys of a map."""
     if is_list(value):
-        return value  # type: ignore[no-any-return]
+        return value  # type: ignore[no-any-return]  # a list: `is_list` has looked
     if is_map(value):
         return [key_value(key) for key in value]
     raise EvaluationError(f"got '{go_name(value)}', expected iterable type")

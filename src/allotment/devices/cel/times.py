@@ -106,7 +106,7 @@ class Timestamp:
             raise EvaluationError(_unparsed(text))
         *numbers, fraction, sign, hours, minutes = match.groups()
         try:
-            moment = datetime(*map(int, numbers), tzinfo=UTC)  # type: ignore[misc, arg-type]
+            moment = datetime(*map(int, numbers), tzinfo=UTC)  # type: ignore[misc, arg-type]  # six numbers
         except ValueError as error:
             raise EvaluationError(_unparsed(text)) from error
         seconds = (moment - _EPOCH) // timedelta(seconds=1)

@@ -15,22 +15,11 @@ from allotment.devices.cel.declarations import Implementation, Library, Overload
 from allotment.devices.cel.library.formatting import format_text
 from allotment.devices.cel.library.plain_formatting import format_plainly
 from allotment.devices.cel.problems import EvaluationError
+from allotment.quantities.quoting import ESCAPES
 
 _LOWER: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _UPPER: Final = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
-_QUOTED: Final = str.maketrans(
-    {
-        "\a": "\\a",
-        "\b": "\\b",
-        "\f": "\\f",
-        "\n": "\\n",
-        "\r": "\\r",
-        "\t": "\\t",
-        "\v": "\\v",
-        "\\": "\\\\",
-        '"': '\\"',
-    }
-)
+_QUOTED: Final = str.maketrans(ESCAPES)
 _SPACES: Final = (
     "\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"

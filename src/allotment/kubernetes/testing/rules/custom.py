@@ -142,7 +142,7 @@ def _is_of(value: Any, sort: str, schema: Raw) -> bool:
         return bool(schema.get("nullable"))
     if isinstance(value, bool):
         return sort == "boolean"
-    return isinstance(value, _SORTS[sort])  # type: ignore[arg-type]
+    return isinstance(value, _SORTS[sort])  # type: ignore[arg-type]  # one type, or several
 
 
 def _sort_of(value: Any) -> str:
