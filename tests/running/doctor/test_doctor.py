@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import pytest
 
+from allotment.answers import Answer, State, examine, fine, problem
 from allotment.devices.ledger import Holder, Ledger
 from allotment.devices.slices import DeviceId
 from allotment.devices.world import World
@@ -20,7 +21,6 @@ from allotment.platform.model import Platform
 from allotment.repository.load import Loaded
 from allotment.repository.model import Repository
 from allotment.running.doctor import files, machine, software, storage
-from allotment.running.doctor.answer import Answer, State, examine, fine, problem
 from allotment.running.engine.control import EngineDescription, Registration, take_up
 from tests.devices.worlds import pool, world
 

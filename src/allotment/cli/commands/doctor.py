@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from allotment.answers import Answer, Check, State, examine
 from allotment.cli.shared import output_option, repository_identity, safe, world_options
 from allotment.devices.ledger import Ledger
 from allotment.devices.machine import this_machine
@@ -18,7 +19,6 @@ from allotment.platform.find import FoundPlatform, look_for_platform
 from allotment.repository import Loaded, load_repository
 from allotment.repository.select import is_repository
 from allotment.running.doctor import files, machine, software, storage
-from allotment.running.doctor.answer import Answer, Check, State, examine
 
 FORMAT_VERSION = 1
 SIGNS = {State.FINE: ("✓", "green"), State.NOTE: ("•", "yellow"), State.PROBLEM: ("✗", "red")}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from allotment.answers import Answer, fine, note, problem
 from allotment.errors import Finding, Severity
 from allotment.platform.find import BUILT_IN, FILE_NAME, SYSTEM_FILE, VARIABLE, FoundPlatform
 from allotment.repository.load import Loaded
-from allotment.running.doctor.answer import Answer, fine, note, problem
 
 MOST_SHOWN = 5
 

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from allotment.answers import Answer, fine, note, problem
 from allotment.devices.cgroups import memory_limit, processor_limit
 from allotment.devices.known_classes import CPU_DRIVER
 from allotment.devices.ledger import Ledger
 from allotment.devices.world import World
 from allotment.quantities import format_gi
-from allotment.running.doctor.answer import Answer, fine, note, problem
 from allotment.running.engine.control import (
     EngineDescription,
     killed_engines,

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
 from allotment import install_command
+from allotment.answers import Answer, fine, note, problem
 from allotment.repository.steps import GROUP, PREPARE_GROUP
-from allotment.running.doctor.answer import Answer, fine, note, problem
 from allotment.running.steps.loading import in_words
 
 LEAST_PYTHON = (3, 11)

@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from allotment.answers import Answer, fine, note, problem
 from allotment.buckets.folder import FolderBucket
 from allotment.buckets.opening import Options, bucket_folder, is_address, open_interruptible
 from allotment.buckets.proof import prove
-from allotment.running.doctor.answer import Answer, fine, note, problem
 from allotment.running.doctor.machine import nearest, room
 
 MOST_SKEW = 5.0
