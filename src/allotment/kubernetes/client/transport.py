@@ -20,6 +20,10 @@ class CutError(OSError):
     """The connection ended before there was an answer: the server may or may not have acted."""
 
 
+class NotSentError(CutError):
+    """There was no connection: the server has not seen the request."""
+
+
 class Transport(Protocol):
     """A way to an API server. ``name`` is what to call it in messages: the context, or the address."""
 
