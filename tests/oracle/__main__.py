@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from tests.conformance.outcomes import Outcome
-from tests.oracle.building import NoOracle
+from tests.go_programs import NoProgram
 from tests.oracle.differing import answered, differences
 from tests.oracle.go_oracle import MODULES, Oracle, program
 from tests.oracle.scenarios import scenario
@@ -32,7 +32,7 @@ def main(behaviour: str, first: int, count: int, most: int, into: Path | None) -
     """Compares scenario by scenario."""
     try:
         built = program(behaviour, download=True)
-    except NoOracle as fault:
+    except NoProgram as fault:
         raise click.ClickException(str(fault)) from fault
     kinds: Counter[str] = Counter()
     found = 0

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from tests.oracle.building import NoOracle, built
+from tests.go_programs import NoProgram, Program, built
 
 HERE = Path(__file__).parent
 MODULES = {
@@ -26,7 +26,7 @@ VARIANTS = ("stable", "incubating", "experimental")
 
 def program(behaviour: str, *, download: bool) -> Path:
     """The built program; ``download`` says whether Go may fetch the module where it is not at hand."""
-    return built(MODULES[behaviour], behaviour, download=download)
+    return built(Program(behaviour, MODULES[behaviour]), download=download)
 
 
 class Oracle:
@@ -54,6 +54,6 @@ class Oracle:
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
-            raise NoOracle("the published allocator has ended; what it said stands on the error stream")
+            raise NoProgram("the published allocator has ended; what it said stands on the error stream")
         answers: dict[str, Any] = json.loads(line)["answers"]
         return answers

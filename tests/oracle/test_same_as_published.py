@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.oracle.building import NoOracle
+from tests.go_programs import NoProgram
 from tests.oracle.differing import differences
 from tests.oracle.go_oracle import MODULES, Oracle, program
 from tests.oracle.scenarios import OFTEN, scenario
@@ -25,7 +25,7 @@ def behaviour(request: pytest.FixtureRequest) -> str:
 def asked(behaviour: str, *, download: bool) -> Oracle:
     try:
         return Oracle(program(behaviour, download=download), limit_seconds=1)
-    except NoOracle as fault:
+    except NoProgram as fault:
         pytest.skip(str(fault))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.oracle.building import DEADLINE, built
+from tests.go_programs import DEADLINE, Program, built
 
 HERE = Path(__file__).parent / "published"
 MODULES = {"1.37": "go.mod", "1.37.0-alpha.3": "snapshot.mod", "1.36": "1.36.mod"}
@@ -20,7 +20,7 @@ MODULES = {"1.37": "go.mod", "1.37.0-alpha.3": "snapshot.mod", "1.36": "1.36.mod
 
 def program(version: str, *, download: bool) -> Path:
     """The built program; ``download`` says whether Go may fetch the module where it is not at hand."""
-    return built(HERE / MODULES[version], f"selectors-{version}", download=download)
+    return built(Program(f"selectors-{version}", HERE / MODULES[version]), download=download)
 
 
 def ask(

@@ -19,7 +19,7 @@ from allotment.devices.cel.devices import device_view
 from allotment.devices.slices import Capacity, Device, Version
 from tests.devices.cel.made_selectors import DEVICES, SELECTORS
 from tests.devices.cel.published_selectors import MODULES, ask, program
-from tests.oracle.building import NoOracle
+from tests.go_programs import NoProgram
 
 SOME = 1_500
 MANY = 6_000
@@ -123,7 +123,7 @@ def compare(built: Path, version: str, count: int) -> None:
 def test_some_selectors_are_answered_as_published(version: str) -> None:
     try:
         built = program(version, download=False)
-    except NoOracle as reason:
+    except NoProgram as reason:
         pytest.skip(str(reason))
     compare(built, version, SOME)
 
@@ -134,6 +134,6 @@ def test_some_selectors_are_answered_as_published(version: str) -> None:
 def test_many_selectors_are_answered_as_published(version: str) -> None:
     try:
         built = program(version, download=True)
-    except NoOracle as reason:
+    except NoProgram as reason:
         pytest.skip(str(reason))
     compare(built, version, MANY)
