@@ -61,6 +61,8 @@ CLAIM_TEMPLATE: Final = Kind("resource.k8s.io/v1", "ResourceClaimTemplate", "res
 DEVICE_CLASS: Final = _cluster("resource.k8s.io/v1", "DeviceClass", "deviceclasses")
 SLICE: Final = _cluster("resource.k8s.io/v1", "ResourceSlice", "resourceslices")
 TAINT_RULE: Final = _cluster("resource.k8s.io/v1alpha3", "DeviceTaintRule", "devicetaintrules")
+RESOURCE_QUOTA: Final = Kind("v1", "ResourceQuota", "resourcequotas")
+LIMIT_RANGE: Final = Kind("v1", "LimitRange", "limitranges")
 PRIORITY_CLASS: Final = _cluster("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses")
 
 _KUEUE: Final = "kueue.x-k8s.io/v1beta2"
@@ -75,13 +77,15 @@ WORKLOAD_PRIORITY: Final = _cluster(_KUEUE, "WorkloadPriorityClass", "workloadpr
 KAI_QUEUE: Final = _cluster("scheduling.run.ai/v2", "Queue", "queues")
 KAI_POD_GROUP: Final = Kind("scheduling.run.ai/v2alpha2", "PodGroup", "podgroups")
 KAI_TOPOLOGY: Final = _cluster("kai.scheduler/v1alpha1", "Topology", "topologies")
+KAI_SHARD: Final = _cluster("kai.scheduler/v1", "SchedulingShard", "schedulingshards")
 
 GANG_WORKLOADS: Final = tuple(
     Kind(f"scheduling.k8s.io/{version}", "Workload", "workloads")
-    for version in ("v1alpha1", "v1alpha2", "v1alpha3")
+    for version in ("v1alpha1", "v1alpha2", "v1alpha3", "v1beta1")
 )
 GANG_POD_GROUPS: Final = tuple(
-    Kind(f"scheduling.k8s.io/{version}", "PodGroup", "podgroups") for version in ("v1alpha2", "v1alpha3")
+    Kind(f"scheduling.k8s.io/{version}", "PodGroup", "podgroups")
+    for version in ("v1alpha2", "v1alpha3", "v1beta1")
 )
 ADMISSION_POLICY: Final = _cluster(
     "admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", "validatingadmissionpolicies"
@@ -99,7 +103,7 @@ KINDS: Final = (
     CONFIG_MAP, EVENT, NAMESPACE, NODE, POD, SECRET, SERVICE, SERVICE_ACCOUNT, DEPLOYMENT, JOB, LEASE, CLAIM,
     CLAIM_TEMPLATE, DEVICE_CLASS, SLICE, TAINT_RULE, PRIORITY_CLASS, CLUSTER_QUEUE, COHORT, FLAVOR,
     LOCAL_QUEUE, WORKLOAD, KUEUE_TOPOLOGY, WORKLOAD_PRIORITY, KAI_QUEUE, KAI_POD_GROUP, KAI_TOPOLOGY,
-    *GANG_WORKLOADS, *GANG_POD_GROUPS, ADMISSION_POLICY, ADMISSION_BINDING, ROLE, ROLE_BINDING, CLUSTER_ROLE,
+    KAI_SHARD, RESOURCE_QUOTA, LIMIT_RANGE, *GANG_WORKLOADS, *GANG_POD_GROUPS, ADMISSION_POLICY, ADMISSION_BINDING, ROLE, ROLE_BINDING, CLUSTER_ROLE,
     CLUSTER_ROLE_BINDING,
 )  # fmt: skip
 _BY_SAID: Final = {(kind.api_version, kind.name): kind for kind in KINDS}
