@@ -15,6 +15,7 @@ from allotment.platform.model import (
     Defaults,
     Lane,
     Platform,
+    PodRunner,
     Prices,
     Queue,
     Size,
@@ -55,8 +56,9 @@ topology:
   - {name: rack, label: example.org/rack}
 sources: {template: "https://iiif.example.org/{ref}/manifest", hosts: [iiif.example.org]}
 images: [registry.example.org/htr]
+runner: {image: "registry.example.org/htr/inject@sha256:DIGEST"}
 prices: {currency: SEK, hour: {a100-80: 12.5}}
-"""
+""".replace("DIGEST", "ab" * 32)
 
 
 def platform_in(text: str) -> Platform:
@@ -93,6 +95,7 @@ def test_every_key_is_read() -> None:
         topology=(TopologyLevel("rack", "example.org/rack"),),
         sources=Sources("https://iiif.example.org/{ref}/manifest", ("iiif.example.org",)),
         images=("registry.example.org/htr",),
+        runner=PodRunner("registry.example.org/htr/inject@sha256:" + "ab" * 32),
         prices=Prices("SEK", {"a100-80": 12.5}),
     )
 
@@ -188,3 +191,24 @@ def test_what_is_no_version_of_kubernetes_is_refused(version: str) -> None:
     text = f'versions: {{kubernetes: "{version}"}}\n'
     _, (finding,) = platform_of(read_text(text, name="platform.yaml"))
     assert (finding.rule, finding.severity) == ("bad-text", Severity.ERROR)
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("runner: {}", []),
+        ("runner: {image: null}", []),
+        ("runner: {image: a/b@sha256:DIGEST}", []),
+        ("images: [a]\nrunner: {image: a/b@sha256:DIGEST}", []),
+        ("images: [a/b]\nrunner: {image: a/b@sha256:DIGEST}", []),
+        ("images: [a/b]\nrunner: {image: a/bc@sha256:DIGEST}", ["image-not-allowed@2:17"]),
+        ("runner: {image: 'a/b:latest'}", ["image-not-pinned@1:17"]),
+        ("runner: {image: 'a/b@sha256:12'}", ["bad-image@1:17"]),
+        ("runner: {imag: x}", ["unknown-key@1:10"]),
+        ("runner: own", ["wrong-type@1:9"]),
+    ],
+)
+def test_the_image_that_brings_the_runner_is_by_digest_and_allowed(text: str, rules: list[str]) -> None:
+    document = read_text(text.replace("DIGEST", "0" * 64) + "\n", name="platform.yaml")
+    _, findings = platform_of(document)
+    assert [f"{each.rule}@{each.position.line}:{each.position.column}" for each in findings] == rules

@@ -89,6 +89,7 @@ cards: {a100-80: {card: A100-80, class: gpu-a100-80}}
 sources: {template: "https://iiif.example.org/{ref}/manifest", hosts: [iiif.example.org, "http://x.local:80"]}
 topology: [{name: rack, label: example.org/rack}]
 images: [registry.example.org/htr]
+runner: {image: null}
 prices: {currency: EUR, hour: {a100-80: 1.5}}
 """,
 }

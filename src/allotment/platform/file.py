@@ -10,6 +10,7 @@ from allotment.documents import Document, scan_document
 from allotment.documents.checking import Check, RefusedError, shown
 from allotment.errors import Finding, did_you_mean
 from allotment.platform.file_shapes import platform_record
+from allotment.platform.images import may_come, repository_of
 from allotment.platform.model import Platform
 
 
@@ -35,6 +36,7 @@ def platform_of(document: Document) -> tuple[Platform, list[Finding]]:
     says_local = values.get("engine") == "local"
     platform = replace(Platform(), **known, says_local=says_local, unread=unread)
     _look_at_default_size(platform, check)
+    _look_at_runner(platform, check)
     return platform, check.findings
 
 
@@ -44,3 +46,12 @@ def _look_at_default_size(platform: Platform, check: Check) -> None:
         message = f"there is no size `{shown(name)}`"
         hint = did_you_mean(name, platform.sizes) or "add it under `sizes`"
         (check.root / "default_size").found("unknown-size", message, hint)
+
+
+def _look_at_runner(platform: Platform, check: Check) -> None:
+    """Find an image for every pod that the platform's own policy would keep out of the cluster."""
+    image = platform.runner.image
+    if image is None or not platform.images or may_come(image, platform.images):
+        return
+    message = f"the platform does not let images come from `{shown(repository_of(image))}`"
+    (check.root / "runner" / "image").found("image-not-allowed", message, "add its repository to `images`")

@@ -17,6 +17,7 @@ from allotment.platform.bucket_folders import look_bucket_folder
 from allotment.platform.bucket_options import BUCKET_OPTIONS
 from allotment.platform.durations import Duration
 from allotment.platform.hosts import read_rule
+from allotment.platform.images import IMAGE_BY_DIGEST, look_image_repository
 from allotment.platform.model import (
     ENGINES,
     REF,
@@ -24,6 +25,7 @@ from allotment.platform.model import (
     Card,
     Defaults,
     Lane,
+    PodRunner,
     Prices,
     Queue,
     Size,
@@ -43,9 +45,6 @@ from allotment.platform.need import NO_RESOURCES, SHARING
 from allotment.platform.need_shapes import NEED, RESOURCES
 from allotment.platform.paths import look_folder
 
-IMAGE_REPOSITORY: Final = re.compile(
-    r"[a-z0-9][a-z0-9._-]*(?::[0-9]{1,5})?(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*"
-)
 VERSION: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}(?:\.[0-9]{1,6})?")
 DAY: Final = 86_400
 BUCKET: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
@@ -108,12 +107,6 @@ def _look_network(text: str, place: Place) -> None:
     except ValueError as error:
         message = f"`{shown(text)}` is no network: {shown(str(error))}"
         place.refuse("bad-text", message, "write it as 10.0.0.0/8")
-
-
-def _look_image_repository(text: str, place: Place) -> None:
-    if not IMAGE_REPOSITORY.fullmatch(text):
-        hint = "write it without tag and digest: registry.example.org/htr"
-        place.refuse("bad-image", f"`{shown(text)}` is no repository of images", hint)
 
 
 def _look_version(text: str, place: Place) -> None:
@@ -218,6 +211,10 @@ SOURCES: Final = Record(
     },
     lambda values, _place: Sources(**values),
 )
+POD_RUNNER: Final = Record(
+    {"image": Key(IMAGE_BY_DIGEST, nullable=True)},
+    lambda values, _place: PodRunner(**values),
+)
 PRICES: Final = Record(
     {
         "currency": Key(Text(look_printable, longest=10)),
@@ -247,7 +244,8 @@ def platform_record() -> Record[Mapping[str, Any]]:
             "sharing": Key(ListOf(Choice(SHARING, "way of sharing a card"))),
             "topology": Key(ListOf(LEVEL, empty=True)),
             "sources": Key(SOURCES),
-            "images": Key(ListOf(Text(_look_image_repository), empty=True)),
+            "images": Key(ListOf(Text(look_image_repository), empty=True)),
+            "runner": Key(POD_RUNNER),
             "prices": Key(PRICES),
         },
         lambda values, _place: values,

@@ -109,6 +109,13 @@ class Sources:
 
 
 @dataclass(frozen=True, slots=True)
+class PodRunner:
+    """How pods get the runner: ``image`` brings it into images that do not have it; None: all have it."""
+
+    image: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Prices:
     """What an hour of each card costs."""
 
@@ -148,6 +155,7 @@ class Platform:
     topology: tuple[TopologyLevel, ...] = ()
     sources: Sources = Sources()
     images: tuple[str, ...] = ()
+    runner: PodRunner = PodRunner()
     prices: Prices = Prices()
     says_local: bool = False
     widest: int | None = None

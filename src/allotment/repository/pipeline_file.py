@@ -9,6 +9,7 @@ from typing import Any, Final
 from allotment.documents.checking import Check, Place, RefusedError, shown
 from allotment.documents.shapes import Choice, Integer, Key, ListOf, Record, Text
 from allotment.errors import did_you_mean
+from allotment.platform.images import IMAGE_BY_DIGEST
 from allotment.platform.model import Platform
 from allotment.platform.need import NO_RESOURCES
 from allotment.platform.need_shapes import NEED, RESOURCES
@@ -16,7 +17,6 @@ from allotment.repository.environment import PIPELINE_ENVIRONMENT
 from allotment.repository.file_name import FILE_NAME_KEYS
 from allotment.repository.model import Pipeline
 from allotment.repository.platform_words import (
-    IMAGE_BY_DIGEST,
     TOPOLOGY,
     look_at_image,
     look_at_sharing,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,24 +9,11 @@ from typing import Any, Final
 from allotment.documents.checking import Place, shown
 from allotment.documents.shapes import Key, Record, Text
 from allotment.errors import did_you_mean
+from allotment.platform.images import may_come, repository_of
 from allotment.platform.model import Platform
 from allotment.platform.names import look_label
 from allotment.platform.need import Need
 from allotment.repository.model import Topology
-
-IMAGE: Final = re.compile(
-    r"([a-z0-9][a-z0-9._-]*(?::[0-9]{1,5})?(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*)@sha256:[0-9a-f]{64}"
-)
-
-
-def _look_image(text: str, place: Place) -> None:
-    if IMAGE.fullmatch(text):
-        return
-    hint = "write registry/name@sha256: and the 64 digits of the digest"
-    if "@" not in text:
-        message = f"`{shown(text)}` names an image without its digest, so it can change under the same name"
-        place.refuse("image-not-pinned", message, hint)
-    place.refuse("bad-image", f"`{shown(text)}` is no image by digest", hint)
 
 
 def _topology(values: dict[str, Any], place: Place) -> Topology:
@@ -40,7 +26,6 @@ def _topology(values: dict[str, Any], place: Place) -> Topology:
 
 
 LEVEL: Final[Key[str]] = Key(Text(look_label))
-IMAGE_BY_DIGEST: Final = Text(_look_image)
 TOPOLOGY: Final[Record[Topology]] = Record({"require": LEVEL, "prefer": LEVEL}, _topology)
 
 
@@ -66,8 +51,8 @@ def look_at_image(values: Mapping[str, Any], platform: Platform, place: Place) -
     image = values.get("image")
     if image is None or not platform.images:
         return
-    repository = image.partition("@")[0]
-    if not any(repository == allowed or repository.startswith(f"{allowed}/") for allowed in platform.images):
+    if not may_come(image, platform.images):
+        repository = repository_of(image)
         message = f"the platform does not let images come from `{shown(repository)}`"
         (place / "image").found("image-not-allowed", message, did_you_mean(repository, platform.images))
 

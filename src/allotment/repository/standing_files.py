@@ -13,13 +13,13 @@ from typing import Any, Final, TypeVar
 from allotment.documents.checking import Check, Place, RefusedError, shown
 from allotment.documents.shapes import Flag, Integer, Key, ListOf, Record
 from allotment.platform.durations import Duration
+from allotment.platform.images import IMAGE_BY_DIGEST
 from allotment.platform.model import Platform
 from allotment.platform.need_shapes import NEED, RESOURCES
 from allotment.repository.environment import PROGRAM_ENVIRONMENT
 from allotment.repository.file_name import FILE_NAME_KEYS
 from allotment.repository.model import Fleet, Gang, Replicas
 from allotment.repository.platform_words import (
-    IMAGE_BY_DIGEST,
     TOPOLOGY,
     LaneShape,
     look_at_image,

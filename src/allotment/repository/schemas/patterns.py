@@ -12,11 +12,11 @@ from typing import Final
 
 from allotment.devices.server import VERSION as VERSION_OF_KUBERNETES
 from allotment.platform.bucket_options import REGION
-from allotment.platform.file_shapes import IMAGE_REPOSITORY, VERSION
+from allotment.platform.file_shapes import VERSION
+from allotment.platform.images import IMAGE, IMAGE_REPOSITORY
 from allotment.platform.names import LABEL, QUALIFIED, WORD
 from allotment.platform.need_shapes import CARD
 from allotment.repository.environment import VARIABLE
-from allotment.repository.platform_words import IMAGE
 
 FOLDER: Final = r"[^/\\][^\\]*"
 ADDRESS: Final = r"[Hh][Tt][Tt][Pp][Ss]?://[^\s\\]+"

@@ -142,6 +142,8 @@ WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "sources.private": "Networks of private addresses that a host may lead to, such as 10.0.0.0/8.",
         "sources.buckets": "Folders of object stores that volumes may lie below.",
         "images": "Repositories of images that may be named; any when empty.",
+        "runner": "How workers on a cluster get the runner.",
+        "runner.image": "An image that brings it into every pod, by digest; null: each image has it.",
         "prices": "What cards cost.",
         "prices.currency": "The currency's short name.",
         "prices.hour": "What an hour of each card costs.",
