@@ -48,8 +48,15 @@ def cluster_options(command: Command) -> Command:
 
 
 def client_for(context: str | None) -> Client:
-    """The API of a context's cluster; without a name, of the current context's. Nothing is asked yet."""
+    """The API of a context's cluster; without a name, of the current context's. Nothing is asked yet.
+
+    Its connections are given up when the command ends.
+    """
     from allotment.kubernetes.client import Client
     from allotment.kubernetes.client.connecting import connect
 
-    return Client(connect(context or None, os.environ, Path.home()))
+    transport = connect(context or None, os.environ, Path.home())
+    command = click.get_current_context(silent=True)
+    if command is not None:
+        command.call_on_close(transport.close)
+    return Client(transport)

@@ -5,10 +5,12 @@ The pool with its certificates is lightkube's; nothing here knows of credentials
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from allotment.kubernetes.client.transport import CutError, NotSentError, Reply
+from allotment.kubernetes.client.transport import CutError, HopelessError, NotSentError, Reply
+from allotment.kubernetes.client.unreachable import is_hopeless
 
 if TYPE_CHECKING:
     import httpx2
@@ -24,6 +26,14 @@ class HttpTransport:
     def __init__(self, client: httpx2.Client, name: str) -> None:
         self._client = client
         self.name = name
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+        time.sleep(seconds)
+
+    def close(self) -> None:
+        """Give up the connections."""
+        self._client.close()
 
     def send(
         self, method: str, path: str, query: Mapping[str, str], headers: Mapping[str, str], body: bytes
@@ -43,7 +53,8 @@ class HttpTransport:
         """The answer, and its lines as they come."""
         import httpx2
 
-        request = self._client.build_request("GET", path, params=query, headers=headers)
+        timeout = httpx2.Timeout(_silence(query), connect=CONNECT_SECONDS)
+        request = self._client.build_request("GET", path, params=query, headers=headers, timeout=timeout)
         try:
             answer = self._client.send(request, stream=True)
         except httpx2.TransportError as error:
@@ -71,8 +82,19 @@ def _lines(answer: httpx2.Response) -> Iterator[bytes]:
         yield rest
 
 
+def _silence(query: Mapping[str, str]) -> float | None:
+    """How long nothing may come: a watch ends by itself, a log that is followed may be quiet for hours."""
+    if query.get("follow"):
+        return None
+    told = query.get("timeoutSeconds", "")
+    return READ_SECONDS + (float(told) if told.isdigit() else 0.0)
+
+
 def _cut(error: Exception) -> CutError:
     import httpx2
 
     before = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
-    return (NotSentError if isinstance(error, before) else CutError)(str(error) or type(error).__name__)
+    text = str(error) or type(error).__name__
+    if not isinstance(error, before):
+        return CutError(text)
+    return (HopelessError if is_hopeless(error) else NotSentError)(text)

@@ -24,10 +24,18 @@ class NotSentError(CutError):
     """There was no connection: the server has not seen the request."""
 
 
+class HopelessError(NotSentError):
+    """There was no connection, and there will be none: the server is unknown, or not the one it claims."""
+
+
 class Transport(Protocol):
     """A way to an API server. ``name`` is what to call it in messages: the context, or the address."""
 
     name: str
+
+    def sleep(self, seconds: float) -> None:
+        """Wait before the server is asked again."""
+        ...
 
     def send(
         self, method: str, path: str, query: Mapping[str, str], headers: Mapping[str, str], body: bytes

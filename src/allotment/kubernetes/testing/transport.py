@@ -18,6 +18,11 @@ class FakeTransport:
 
     def __init__(self, server: FakeApiServer) -> None:
         self.server = server
+        self.slept: list[float] = []
+
+    def sleep(self, seconds: float) -> None:
+        """Wait no time, and write down for how long it would have been."""
+        self.slept.append(seconds)
 
     def send(
         self, method: str, path: str, query: Mapping[str, str], headers: Mapping[str, str], body: bytes
