@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from allotment.kubernetes.render.bringing import command_of
 from allotment.kubernetes.render.context import Context
 from allotment.kubernetes.render.documents import (
     RECIPE_FILE,
@@ -163,13 +164,14 @@ def _program(
             pipeline.image, env=[*env, *secret_variables(pipeline.env)], mounts=mounts
         )  # its own entry reads what it needs
     secrets = secret_files(pipeline.env)
-    command = ["python", "-m", "allotment.running"]
+    bringer = context.platform.runner.image
+    command = [*command_of(bringer)]
     for _, key in files:
         command += ["--assignment", f"{ASSIGNMENT}/{key}"]
     if secrets:
         command += ["--secrets", SECRETS]
     command += ["--prepare"] if prepare else ["--index", "$(JOB_COMPLETION_INDEX)"]
-    return Program(pipeline.image, command, env, [*mounts, *secrets], in_workdir=True)
+    return Program(pipeline.image, command, env, [*mounts, *secrets], in_workdir=True, bringer=bringer)
 
 
 def _prepare_job(context: Context, campaign: Campaign, pipeline: Pipeline, part: Part) -> Object:

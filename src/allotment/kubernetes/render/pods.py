@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from allotment.kubernetes.render import bringing
 from allotment.kubernetes.render.context import Context
 from allotment.kubernetes.render.documents import WORKDIR
 from allotment.kubernetes.render.need_objects import PodNeed
@@ -54,7 +55,8 @@ class Mount:
 class Program:
     """What a pod's one container is: image, command, variables, what it sees.
 
-    ``in_workdir``: it starts there, and not where its image says.
+    ``in_workdir``: it starts there, and not where its image says. ``bringer``: the image that brings the
+    runner, where the program's own does not have it.
     """
 
     image: str | None
@@ -62,6 +64,7 @@ class Program:
     env: Sequence[Mapping[str, Any]] = ()
     mounts: Sequence[Mount] = ()
     in_workdir: bool = False
+    bringer: str | None = None
 
 
 def pod_spec(
@@ -84,6 +87,7 @@ def pod_spec(
     container["volumeMounts"] = [
         {"name": "workdir", "mountPath": WORKDIR},
         {"name": "workdir", "mountPath": "/tmp", "subPath": ".tmp"},  # noqa: S108 - a path in the pod
+        *bringing.mounts(program.bringer),
         *({"name": each.name, "mountPath": each.path, "readOnly": True} for each in program.mounts),
     ]
     return {
@@ -93,9 +97,11 @@ def pod_spec(
         "enableServiceLinks": False,
         "securityContext": dict(POD_SECURITY),
         **need.spec,
+        **bringing.init_containers(program.bringer, CONTAINER_SECURITY),
         "containers": [container],
         "volumes": [
             {"name": "workdir", "emptyDir": {"sizeLimit": format_bytes(workdir)}},
+            *bringing.volumes(program.bringer),
             *({"name": each.name, **each.source} for each in program.mounts),
         ],
     }
