@@ -2,10 +2,10 @@
 PYTHON ?= python3
 export ALLOT_PYTHON := $(PYTHON)
 
-.PHONY: help demo test soak bench conformance lint format constraints clean
+.PHONY: help demo test test-cluster cluster cluster-down soak bench conformance lint format constraints clean
 
 help:            ## this list
-	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
+	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
 demo: .venv/ready-ocr    ## set up, then read a small campaign of scanned volumes on this machine
 	./scripts/demo
@@ -13,8 +13,17 @@ demo: .venv/ready-ocr    ## set up, then read a small campaign of scanned volume
 test: .venv/ready-dev    ## set up, then lint, types, layers, tests
 	./scripts/test
 
+test-cluster: .venv/ready-dev  ## the tests of a real control plane, built first out of published modules (SMOKE=1: few)
+	./scripts/test-cluster
+
+cluster: .venv/ready-dev ## a real control plane that stays up: prints its kubeconfig (DESCRIBE="2 nodes of 8 x H100-SXM")
+	@.venv/bin/python -m tests.controlplane up $(if $(DESCRIBE),--describe "$(DESCRIBE)")
+
+cluster-down: .venv/ready-dev ## end the control plane of `make cluster`
+	@.venv/bin/python -m tests.controlplane down
+
 soak: .venv/ready-dev    ## the long versions of the kill, fault and mutation tests
-	.venv/bin/python -m pytest -n 2 --dist worksteal -m soak tests
+	.venv/bin/python -m pytest -n 2 --dist worksteal -m 'soak and not cluster' tests
 
 bench: .venv/ready-dev   ## each budget beside its rival, in one run, as ratios
 	.venv/bin/python -m benchmarks

@@ -1,0 +1,64 @@
+"""What tests of a real control plane share: one plane a session, a namespace a test."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from allotment.kubernetes.client import Client
+from allotment.kubernetes.kinds import NAMESPACE
+from tests.controlplane.components import PROGRAMS
+from tests.controlplane.plane import Plane, Settings
+from tests.go_programs import NoProgram, built
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.cluster)
+
+
+def needs(*names: str) -> None:
+    """Skip, and say why, unless the programs are built."""
+    for name in names:
+        try:
+            built(PROGRAMS[name], download=False, seconds=0)
+        except NoProgram as reason:
+            pytest.skip(f"`make test-cluster` builds what this needs: {reason}")
+
+
+@pytest.fixture(scope="session")
+def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
+    """A plane as Kubernetes is by default."""
+    yield from _running(tmp_path_factory.mktemp("plane"), Settings())
+
+
+def _running(folder: Path, settings: Settings) -> Iterator[Plane]:
+    needs("etcd", "kubernetes")
+    found = Plane(folder, settings)
+    found.start()
+    try:
+        yield found
+    finally:
+        found.stop()
+
+
+@pytest.fixture
+def client(plane: Plane) -> Client:
+    """Somebody who may do everything."""
+    return plane.client()
+
+
+@pytest.fixture
+def namespace(client: Client, request: pytest.FixtureRequest) -> Iterator[str]:
+    """A namespace of the test's own."""
+    name = re.sub("[^a-z0-9]+", "-", request.node.name.lower()).strip("-")[:60].strip("-")
+    value = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    client.create(value, manager="tests")
+    yield name
+    client.delete(NAMESPACE, name)

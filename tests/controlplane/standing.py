@@ -1,0 +1,31 @@
+"""A control plane that stays until it is told to end."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Final
+
+from tests.controlplane.nodes import publish
+from tests.controlplane.plane import Plane
+
+KUBECONFIG: Final = "kubeconfig"
+PROCESS: Final = "keeper.pid"
+
+
+def stand(folder: Path, describe: str, *, with_kueue: bool) -> None:
+    """Start all of it in this folder, write the kubeconfig when it is ready, wait for the signal to end."""
+    ended = {signal.SIGTERM, signal.SIGINT}
+    signal.pthread_sigmask(signal.SIG_BLOCK, ended)
+    plane = Plane(folder)
+    (folder / PROCESS).write_text(str(os.getpid()), encoding="ascii")
+    try:
+        plane.start()
+        publish(plane.client(), describe, port=plane.kubelet.port)
+        plane.kubeconfig().rename(folder / KUBECONFIG)
+        signal.sigwait(ended)
+    finally:
+        plane.stop()
+        (folder / KUBECONFIG).unlink(missing_ok=True)
+        (folder / PROCESS).unlink(missing_ok=True)
