@@ -23,13 +23,17 @@ class Cause(NamedTuple):
 
 
 class Stream(Protocol):
-    """What a watch answers: events, until its time is up."""
+    """What a watch answers: events, until its time is up; or a log that is followed, in lines."""
 
-    def pending(self) -> list[Object]:
-        """What has happened since the last look."""
+    def pending(self) -> list[Any]:
+        """What has happened since the last look: objects, or lines as bytes."""
 
-    def closing(self) -> list[Object]:
+    def closing(self) -> list[Any]:
         """What is said at the end."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more can come."""
 
     @property
     def seconds(self) -> float:

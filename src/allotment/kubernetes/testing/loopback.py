@@ -98,7 +98,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Warning", f'299 - "{quoted}"')
 
     def _send_stream(self, answer: Answer, stream: Stream) -> None:
-        self._begin(answer, "application/json")
+        self._begin(answer, answer.headers.get("Content-Type", "application/json"))
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         ends, changed = time.monotonic() + stream.seconds, self.server.fake.store.changed
@@ -107,7 +107,7 @@ class _Handler(BaseHTTPRequestHandler):
                 with changed:
                     events = stream.pending()
                     left = ends - time.monotonic()
-                    is_over = left <= 0 or self.server.is_closing.is_set()
+                    is_over = left <= 0 or stream.is_over or self.server.is_closing.is_set()
                     if not events and not is_over:
                         changed.wait(min(left, _LOOK))
                         continue
@@ -119,8 +119,8 @@ class _Handler(BaseHTTPRequestHandler):
         except OSError:
             self.close_connection = True
 
-    def _send_events(self, events: list[dict[str, Any]]) -> None:
+    def _send_events(self, events: list[Any]) -> None:
         for event in events:
-            data = json.dumps(event).encode() + b"\n"
+            data = event if isinstance(event, bytes) else json.dumps(event).encode() + b"\n"
             self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
         self.wfile.flush()

@@ -156,6 +156,11 @@ class Watch:
         """How long it lasts."""
         return 0.0 if self.expired else float(self.request.query.get("timeoutSeconds") or _LONGEST_WATCH)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more can come."""
+        return False
+
     def pending(self) -> list[Object]:
         """The events since the last look."""
         if self.expired:

@@ -21,12 +21,14 @@ from typing import Any, Final
 from uuid import UUID
 
 from allotment.devices.server import Server
-from allotment.kubernetes.testing import discovery, faults
+from allotment.kubernetes.testing import discovery, faults, reviews
 from allotment.kubernetes.testing.answers import Answer, RequestError, invalid_options
 from allotment.kubernetes.testing.asked import Request, delete_options, wrong_dry_run
 from allotment.kubernetes.testing.bodies import Place
 from allotment.kubernetes.testing.deletes import Deleter
+from allotment.kubernetes.testing.permissions import Permissions
 from allotment.kubernetes.testing.pod_doors import DOORS, PodDoors
+from allotment.kubernetes.testing.pod_logs import PodLogs
 from allotment.kubernetes.testing.reads import Reader
 from allotment.kubernetes.testing.resources import BUILT_IN, Resource, of_definition
 from allotment.kubernetes.testing.schemas import Schema, Schemas, published
@@ -40,6 +42,7 @@ _PATH: Final = re.compile(
 _NOT_ALLOWED: Final = "the server does not allow this method on the requested resource"
 _NO_RESOURCE: Final = "the server could not find the requested resource"
 _LARGEST: Final = 3 * 1024 * 1024
+LOG: Final = "log"
 _SUFFIX_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
 
 
@@ -48,6 +51,7 @@ class FakeApiServer:
 
     ``kinds`` are served beside those of Kubernetes (`custom_kinds.KUEUE`, `custom_kinds.KAI`); ``collects``
     says whether dependents of what is deleted go at once, as a garbage collector would have them go.
+    ``permissions`` says who asks and what they may do; without them, all is allowed.
     """
 
     def __init__(
@@ -59,10 +63,12 @@ class FakeApiServer:
         sleep: Callable[[float], None] = clock.sleep,
         collects: bool = True,
         kinds: Sequence[Resource] = (),
+        permissions: Permissions | None = None,
     ) -> None:
         self.version = version
         self.store = Store()
         self.plan = plan
+        self.permissions = permissions
         self.requests: list[Request] = []
         self._sleep = sleep
         self._schemas: Schemas = published(version)
@@ -78,13 +84,15 @@ class FakeApiServer:
         self._reader = Reader(self.store)
         self._deleter = Deleter(self.store, stamp, collects)
         self._pods = PodDoors(self.store, self._deleter, stamp)
+        self.logs = PodLogs(self.store, now)
 
     def add_namespace(self, name: str) -> None:
         """A namespace, with the service account that every one has."""
-        self.request("POST", "/api/v1/namespaces", body={"metadata": {"name": name}})
-        self.request(
-            "POST", f"/api/v1/namespaces/{name}/serviceaccounts", body={"metadata": {"name": "default"}}
-        )
+        space = f"/api/v1/namespaces/{name}"
+        for path, named in (("/api/v1/namespaces", name), (f"{space}/serviceaccounts", "default")):
+            request = _request("POST", path, {}, {}, {"metadata": {"name": named}})
+            self.requests.append(request)
+            self._answered(request, None)
 
     def compact(self) -> None:
         """Forget older versions: pages and watches that begin there are answered 410."""
@@ -99,23 +107,32 @@ class FakeApiServer:
         body: Any = b"",
     ) -> Answer:
         """Answer a request; a body that is no bytes is sent as JSON."""
-        data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        told = {key.lower(): value for key, value in (headers or {}).items()}
-        request = Request(method, path, dict(query or {}), told, data)
+        request = _request(method, path, query, headers, body)
         self.requests.append(request)
         fault = self.plan(len(self.requests) - 1, request)
         if fault is None:
-            return self._answered(request)
+            return self._answered(request, self.permissions)
         if fault.delay:
             self._sleep(fault.delay)
         if fault.is_cut and not fault.is_after:
             raise faults.CutError("the connection was cut")
         if fault.status and not fault.is_after:
             return fault.refusal().answer()
-        answer = self._answered(request)
+        answer = self._answered(request, self.permissions)
         if fault.is_cut:
             raise faults.CutError("the connection was cut")
         return fault.refusal().answer() if fault.status else answer
+
+    def play(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: Any = b"",
+    ) -> Answer:
+        """What the cluster itself does: past permissions and faults, and not among the requests."""
+        return self._answered(_request(method, path, query, headers, body), None)
 
     def schema_of(self, resource: Resource) -> Schema:
         """The schema of a resource's objects."""
@@ -128,19 +145,23 @@ class FakeApiServer:
         crds = self.store.listed(("apiextensions.k8s.io", "customresourcedefinitions"), "")
         return (*BUILT_IN, *self._kinds, *(each for _, crd in crds for each in of_definition(crd)))
 
-    def _answered(self, request: Request) -> Answer:
+    def _answered(self, request: Request, allowed: Permissions | None) -> Answer:
         with self.store.changed:
             try:
-                return self._route(request)
+                return self._route(request, allowed)
             except RequestError as error:
                 return error.answer()
 
-    def _route(self, request: Request) -> Answer:
+    def _route(self, request: Request, allowed: Permissions | None) -> Answer:
         told = discovery.answer(request, self.resources(), self.version)
+        if told is None:
+            told = reviews.answer(request, allowed or Permissions())
         if told is not None:
             return told
         found = _PATH.fullmatch(request.path)
         if found is None:
+            if allowed is not None:
+                allowed.check_path(request.path)
             return Answer(404, "404 page not found\n", {"Content-Type": "text/plain"})
         group, version = (found["group"] or "", found["version"] or found["core"])
         served = [each for each in self.resources() if (each.group, each.version) == (group, version)]
@@ -153,6 +174,8 @@ class FakeApiServer:
         if len(request.body) > _LARGEST:
             raise RequestError(413, "RequestEntityTooLarge", f"Request entity too large: limit is {_LARGEST}")
         place = Place(resource, found["namespace"] or "", found["name"] or "", found["sub"] or "")
+        if allowed is not None:
+            allowed.check(place, request, is_new=self.store.get(place.key) is None)
         if found["watch"]:
             return self._reader.watch(place, request)
         if place.subresource and not _has(resource, place.subresource):
@@ -169,6 +192,8 @@ class FakeApiServer:
         """What can be done to an object, its status, a collection."""
         if place.subresource in DOORS:
             return {"POST": self._pods.bind if place.subresource == "binding" else self._pods.evict}
+        if place.subresource == LOG:
+            return {"GET": self.logs.read}
         if place.subresource:
             return {"GET": self._reader.get, "PUT": self._writer.replace, "PATCH": self._writer.patch}
         if place.name:
@@ -241,6 +266,18 @@ class FakeApiServer:
         return letters
 
 
+def _request(
+    method: str,
+    path: str,
+    query: Mapping[str, str] | None,
+    headers: Mapping[str, str] | None,
+    body: Any,
+) -> Request:
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    told = {key.lower(): value for key, value in (headers or {}).items()}
+    return Request(method, path, dict(query or {}), told, data)
+
+
 def _condition(crd: Mapping[str, Any], sort: str, reason: str, message: str) -> dict[str, str]:
     time = crd["metadata"]["creationTimestamp"]
     told = {"type": sort, "status": "True", "lastTransitionTime": time}
@@ -249,4 +286,4 @@ def _condition(crd: Mapping[str, Any], sort: str, reason: str, message: str) -> 
 
 def _has(resource: Resource, subresource: str) -> bool:
     is_pod = resource.kind == "Pod" and not resource.group
-    return (subresource == "status" and resource.has_status) or (is_pod and subresource in DOORS)
+    return (subresource == "status" and resource.has_status) or (is_pod and subresource in {*DOORS, LOG})

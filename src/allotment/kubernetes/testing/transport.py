@@ -47,7 +47,11 @@ class FakeTransport:
         if answer.stream is None:
             return Reply(answer.status, told), iter(_bytes(answer.body).splitlines(keepends=True))
         events = [*answer.stream.pending(), *answer.stream.closing()]
-        return Reply(answer.status, told), (json.dumps(event).encode() + b"\n" for event in events)
+        return Reply(answer.status, told), (_line(event) for event in events)
+
+
+def _line(event: Any) -> bytes:
+    return event if isinstance(event, bytes) else json.dumps(event).encode() + b"\n"
 
 
 def _bytes(body: Any) -> bytes:
