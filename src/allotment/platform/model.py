@@ -202,10 +202,12 @@ class Platform:
 
 def _is_one_of(repository: str | None, identity: Sequence[str]) -> bool:
     """Whether a team's repository, as the platform writes it, is one of the names of this repository."""
-    return repository is not None and _plain(repository) in {_plain(name) for name in identity}
+    return repository is not None and plain_location(repository) in {
+        plain_location(name) for name in identity
+    }
 
 
-def _plain(location: str) -> str:
+def plain_location(location: str) -> str:
     """A remote or folder without what differs between the ways of writing it.
 
     ``git@host:team/books.git`` and ``https://host/team/books`` are one repository.

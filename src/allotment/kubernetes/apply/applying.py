@@ -1,0 +1,95 @@
+"""An apply from end to end: read, plan, and where anything is to be sent, again under the lease, and send.
+
+What is there already costs the list calls and nothing else: the lease is taken only by who has something to
+send, who then reads anew, since another may have sent before. With `dry_run` nothing is written, no lease
+either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+
+from allotment.kubernetes.apply.access import hold_to_team
+from allotment.kubernetes.apply.lease import Lease, LostLeaseError
+from allotment.kubernetes.apply.outcome import Outcome, Report
+from allotment.kubernetes.apply.planning import Wish, plan_of
+from allotment.kubernetes.apply.reading import read_live
+from allotment.kubernetes.apply.sending import Sending, Told, Tried, held_back, tried, unchanged
+from allotment.kubernetes.apply.steps import Plan
+from allotment.kubernetes.client import ApiError, Client
+from allotment.kubernetes.cluster import Snapshot
+from allotment.kubernetes.render.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What is outside: who asks, the time, waiting, and who is told how far it is."""
+
+    holder: str
+    now: Callable[[], float]
+    sleep: Callable[[float], None]
+    told: Told = lambda _: None
+
+
+Wishing = Callable[[Snapshot], Wish]
+"""What is wished, once what is live is known: which needs nothing there can meet."""
+
+
+def apply(
+    client: Client, context: Context, wishing: Wishing, world: World, *, dry_run: bool = False
+) -> Report:
+    """Apply; AllotmentError where nothing was sent at all."""
+    world.told("asking who may")
+    hold_to_team(client, context)
+    plan = _planned(client, context, wishing, world)
+    if plan.is_done:
+        done = [unchanged(each).outcome for each in plan.groups]
+        return Report(tuple(done), plan.said, is_dry_run=dry_run)
+    if dry_run:
+        would = [each.outcome for each in _tried(client, plan, world)]
+        return Report(tuple(would), plan.said, is_dry_run=True)
+    lease = Lease(client, context.namespace, context.team.name, world.holder, world.now)
+    lease.take()
+    try:
+        plan = _planned(client, context, wishing, world)
+        return _sent(Sending(client, context, lease, world.sleep, world.told), plan, world)
+    finally:
+        lease.release()
+
+
+def _planned(client: Client, context: Context, wishing: Wishing, world: World) -> Plan:
+    world.told("reading what is there")
+    live = read_live(client, context, world.now)
+    return plan_of(context, wishing(live), live)
+
+
+def _tried(client: Client, plan: Plan, world: World) -> list[Tried]:
+    found = []
+    for each in plan.groups:
+        world.told(f"trying {each.group}")
+        found.append(tried(client, each))
+    return held_back(found)
+
+
+def _sent(sending: Sending, plan: Plan, world: World) -> Report:
+    """Send what is clean. What the world fails at ends it; what was sent until then is told."""
+    outcomes: list[Outcome] = []
+    failed: set[str] = set()
+    for each in _tried(sending.client, plan, world):
+        needs = each.pipelines & failed
+        if needs or each.outcome.refusals:
+            outcomes.append(replace(each.outcome, failure=_needs(needs)) if needs else each.outcome)
+            continue
+        try:
+            outcomes.append(sending.send(each))
+        except (ApiError, LostLeaseError) as error:
+            outcomes.append(Outcome(each.plan.group, failure=str(error)))
+            return Report(tuple(outcomes), plan.said, cut_short=error)
+        if outcomes[-1].failure:
+            failed.add(each.plan.group)
+    return Report(tuple(outcomes), plan.said)
+
+
+def _needs(pipelines: Collection[str]) -> str:
+    return f"it needs {', '.join(sorted(pipelines))}, which could not be sent"
