@@ -86,7 +86,9 @@ class Permissions:
     def _check(self, verb: str, place: Place) -> None:
         resource, group = place.resource.plural, place.resource.group
         asked = f"{resource}/{place.subresource}" if place.subresource else resource
-        if self.rule(verb, group, asked, place.namespace, place.name) is not None:
+        is_namespace = (group, resource) == ("", "namespaces")
+        within = place.name if is_namespace else place.namespace  # a namespace is in itself
+        if self.rule(verb, group, asked, within, place.name) is not None:
             return
         where = f'in the namespace "{place.namespace}"' if place.namespace else "at the cluster scope"
         named = f'{place.resource.shown} "{place.name}"' if place.name else place.resource.shown

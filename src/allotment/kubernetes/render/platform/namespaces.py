@@ -23,6 +23,7 @@ READ: Final = ("get", "list", "watch")
 GROUPS: Final = (
     ("", ("configmaps", "services"), ALL),
     ("", ("events", "pods", "pods/log"), READ),
+    ("", ("namespaces",), ("get",)),  # of this one: it says whose it is
     ("apps", ("deployments",), ALL),
     ("batch", ("jobs",), ALL),
     ("coordination.k8s.io", ("leases",), ALL),
