@@ -1,0 +1,77 @@
+"""A snapshot as a world of devices: slices, classes, nodes, claims and taint rules.
+
+The objects go through the same reader as files of slices do, so that what is wrong with one is said in the
+same words, at its line where the snapshot came from a file, and under its name where it came from a cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from allotment.devices.reading import Reading, read_world
+from allotment.devices.server import Server
+from allotment.documents import Document
+from allotment.documents.positions import Loc, Scalar, Trap
+from allotment.documents.source import Source
+from allotment.errors import Position
+from allotment.kubernetes import kinds
+from allotment.kubernetes.cluster.snapshot import Snapshot, key_of
+from allotment.kubernetes.kinds import Kind, Object
+
+_OF_DEVICES: Final = (
+    kinds.SLICE, kinds.DEVICE_CLASS, kinds.CLAIM, kinds.CLAIM_TEMPLATE, kinds.TAINT_RULE, kinds.NODE
+)  # fmt: skip
+_READ: Final = frozenset((kind.group, kind.name) for kind in _OF_DEVICES)
+
+
+@dataclass(slots=True, eq=False)
+class _OneObject(Document):
+    """An object of a snapshot, as the document that a reader of objects wants."""
+
+    whole: Document | None = None
+    loc: Loc = ()
+
+    def position(self, loc: Loc, *, key: bool = False) -> Position:
+        """In the snapshot's file, or at the object."""
+        if self.whole is None:
+            return Position(self.source.name)
+        return self.whole.position((*self.loc, *loc), key=key)
+
+    def scalar(self, loc: Loc) -> Scalar | None:
+        """As it is written in the file."""
+        return None if self.whole is None else self.whole.scalar((*self.loc, *loc))
+
+    def traps(self) -> list[Trap]:
+        """None: what came from a cluster was JSON."""
+        return []
+
+
+def world_of(snapshot: Snapshot) -> Reading:
+    """The world of devices in a snapshot, and what was found wrong with its objects."""
+    reading = read_world(_documents(snapshot))
+    notes = [_words(kind, why) for kind in _OF_DEVICES if (why := snapshot.lacks(kind))]
+    world = replace(reading.world, notes=(*reading.world.notes, *notes))
+    if snapshot.version:
+        world = replace(world, server=Server.of(snapshot.version))
+    return replace(reading, world=world)
+
+
+def _words(kind: Kind, why: str) -> str:
+    return f"{kind.shown} could not be read: {why}"
+
+
+def _documents(snapshot: Snapshot) -> Iterator[Document]:
+    for each in snapshot.objects:
+        if (_group(each), each["kind"]) not in _READ:
+            continue
+        key = key_of(each)
+        document, loc = snapshot.origins.get(key, (None, ()))
+        name = f"{snapshot.name}: {key[0]} {'/'.join(part for part in key[2:] if part)}"
+        yield _OneObject(Source(name, ""), each, whole=document, loc=loc)
+
+
+def _group(value: Object) -> Any:
+    group, slash, _ = str(value["apiVersion"]).rpartition("/")
+    return group if slash else ""
