@@ -15,7 +15,7 @@ from statistics import median
 
 import yaml
 
-from allotment.cli.commands.check import check
+from allotment.cli.checking import check
 from allotment.errors import Severity
 from benchmarks.ratio import Ratio
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from allotment.cli.commands.check import check
+from allotment.cli.checking import check
 from allotment.cli.rules import RULES
 from allotment.platform.find import FILE_NAME
 from allotment.repository.rules import RULES as FILE_RULES
