@@ -42,6 +42,7 @@ def _running(folder: Path, settings: Settings) -> Iterator[Plane]:
     needs("etcd", "kubernetes")
     found = Plane(folder, settings)
     found.start()
+    found.start_kubelet()
     try:
         yield found
     finally:

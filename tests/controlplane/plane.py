@@ -8,7 +8,9 @@ Kubernetes' documentation of each program; etcd's needs no safety, as nothing ou
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +33,9 @@ USERS: Final[Mapping[str, tuple[str, str]]] = {
     "scheduler": ("system:kube-scheduler", ""),
 }
 """Who may ask from the start: a name and a group for each token, which is the key."""
+
+
+ROOT: Final = Path(__file__).parent.parent.parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +162,19 @@ class Plane:
         self._component("apiserver", "kube-apiserver", flags)
         self._wait_healthy("apiserver")
 
+    def start_kubelet(self) -> None:
+        """The kubelet of all nodes, which runs their pods on this machine."""
+        words = {
+            "server": self.address,
+            "authority": self.authority.file,
+            "folder": self.folder / "pods",
+            "port": self.kubelet.port,
+            "certificate": self.kubelet.serving.certificate,
+            "key": self.kubelet.serving.key,
+        }
+        said = [f"--{key}={value}" for key, value in words.items()]
+        self._run("kubelet", [sys.executable, "-m", "tests.controlplane.kubelet", *said])
+
     def _start_controllers(self) -> None:
         flags = {
             "bind-address": "127.0.0.1",
@@ -195,7 +213,8 @@ class Plane:
         self._run(name, [_built("kubernetes"), component, *said, *(gates if self.settings.gates else [])])
 
     def _run(self, name: str, command: Sequence[str | Path]) -> None:
-        self._programs[name] = Program(name, command, self.folder / "logs" / f"{name}.log")
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        self._programs[name] = Program(name, command, self.folder / "logs" / f"{name}.log", environment)
 
     def _wait_healthy(self, name: str) -> None:
         path = "readyz" if name == "apiserver" else "healthz"

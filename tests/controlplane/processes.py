@@ -51,7 +51,7 @@ class Program:
                 stderr=subprocess.STDOUT,
                 env=None if environ is None else dict(environ),
                 start_new_session=True,
-                preexec_fn=_die_with_parent,  # noqa: PLW1509 - one call of the kernel, found beforehand
+                preexec_fn=die_with_parent,  # noqa: PLW1509 - one call of the kernel, found beforehand
             )
 
     @property
@@ -103,5 +103,6 @@ def until(
         time.sleep(pause)
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
+    """For a process that has just been made: end when the thread that made it does."""
     _LIBC.prctl(_PARENT_DEATH, signal.SIGKILL)

@@ -22,6 +22,7 @@ def stand(folder: Path, describe: str, *, with_kueue: bool) -> None:
     (folder / PROCESS).write_text(str(os.getpid()), encoding="ascii")
     try:
         plane.start()
+        plane.start_kubelet()
         publish(plane.client(), describe, port=plane.kubelet.port)
         plane.kubeconfig().rename(folder / KUBECONFIG)
         signal.sigwait(ended)
