@@ -6,15 +6,21 @@ What talks to a cluster is loaded when one is asked, and not before.
 from __future__ import annotations
 
 import os
+import sys
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from allotment.cli.shared import Command
+from allotment.cli.shared import Command, safe
+from allotment.errors import UsageError
 
 if TYPE_CHECKING:
     from allotment.kubernetes.client import Client
+    from allotment.kubernetes.cluster.snapshot import Snapshot
+    from allotment.kubernetes.kinds import Kind
 
 CURRENT: Final = ""
 
@@ -60,3 +66,47 @@ def client_for(context: str | None) -> Client:
     if command is not None:
         command.call_on_close(transport.close)
     return Client(transport)
+
+
+def snapshot_for(
+    cluster: str | None, snapshot: Path | None, *, namespaces: Sequence[str] = ()
+) -> Snapshot | None:
+    """The cluster that the options name, read now or from its file; None where they name none.
+
+    Where the identity may not look at the cluster as a whole, its context's namespace is read.
+    """
+    if cluster is not None and snapshot is not None:
+        raise UsageError("--cluster and --snapshot name two clusters", remedy="leave one of them out")
+    if snapshot is not None:
+        from allotment.kubernetes.cluster.file_reading import read_file
+
+        return read_file(snapshot)
+    return None if cluster is None else _read(cluster, namespaces)
+
+
+def _read(context: str, namespaces: Sequence[str]) -> Snapshot:
+    from allotment.kubernetes.client.kubeconfig import access
+    from allotment.kubernetes.cluster.reading import read_snapshot
+
+    client = client_for(context)
+    home = access(context or None, os.environ, Path.home()).namespace
+    try:
+        return read_snapshot(
+            client, now=time.time(), namespaces=namespaces, home=home, told=_progress(client.name)
+        )
+    finally:
+        if sys.stderr.isatty():
+            click.echo("\r\x1b[K", nl=False, err=True)
+
+
+def _progress(name: str) -> Callable[[Kind, int], None]:
+    """A line on a terminal that says how far the reading is."""
+    counts: list[int] = []
+
+    def told(kind: Kind, count: int) -> None:
+        counts.append(count)
+        if sys.stderr.isatty():
+            line = f"reading {safe(name)}: {sum(counts):,} objects, {kind.plural}"
+            click.echo(f"\r\x1b[K{line}", nl=False, err=True)
+
+    return told

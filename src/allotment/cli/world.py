@@ -1,4 +1,4 @@
-"""Which world a command looks at: this machine, files of API objects, or a fleet in words.
+"""Which world a command looks at: this machine, files of objects, a fleet in words, or a cluster.
 
 The options are the same everywhere, and exclude each other. The rooms behind them are imported when they are
 used: a look at this machine needs no reader of YAML.
@@ -7,16 +7,22 @@ used: a look at this machine needs no reader of YAML.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from allotment.cli.cluster import cluster_options, snapshot_for
 from allotment.cli.shared import Command
 from allotment.errors import Finding, FindingsError, Severity, UsageError
 
 if TYPE_CHECKING:
     from allotment.devices.world import World
+    from allotment.kubernetes.cluster.snapshot import Snapshot
+
+_COUNTS: Final = {2: "two", 3: "three", 4: "four"}
+_WHOLE: Final = "leave all but one of them out; each is a whole world"
 
 
 def which_world(command: Command) -> Command:
@@ -44,14 +50,72 @@ def which_world(command: Command) -> Command:
     return command
 
 
+def any_world(command: Command) -> Command:
+    """Those options and ``--cluster`` and ``--snapshot``; the command gets them as one value, ``asked``."""
+
+    @wraps(command)
+    def gathered(
+        *args: Any,
+        devices: tuple[Path, ...],
+        describe: str | None,
+        cluster: str | None,
+        snapshot: Path | None,
+        **rest: Any,
+    ) -> Any:
+        return command(*args, asked=AskedWorld(devices, describe, cluster, snapshot), **rest)
+
+    return which_world(cluster_options(gathered))
+
+
+@dataclass(frozen=True, slots=True)
+class AskedWorld:
+    """What the options say: files of devices, a fleet in words, a cluster's context, a snapshot's file."""
+
+    devices: tuple[Path, ...] = ()
+    describe: str | None = None
+    cluster: str | None = None
+    snapshot: Path | None = None
+
+    @property
+    def is_said(self) -> bool:
+        """Whether any option names a world."""
+        return bool(self._named())
+
+    @property
+    def is_cluster(self) -> bool:
+        """Whether it is a cluster, or one as it once stood."""
+        return self.cluster is not None or self.snapshot is not None
+
+    def chosen(self) -> ChosenWorld:
+        """The world that the options name, or this machine."""
+        named = self._named()
+        if len(named) > 1:
+            raise UsageError(f"{' and '.join(named)} name {_COUNTS[len(named)]} worlds", remedy=_WHOLE)
+        found = snapshot_for(self.cluster, self.snapshot)
+        return chosen_world(self.devices, self.describe) if found is None else _from_snapshot(found)
+
+    def _named(self) -> list[str]:
+        said = {
+            "--devices": bool(self.devices),
+            "--describe": self.describe is not None,
+            "--cluster": self.cluster is not None,
+            "--snapshot": self.snapshot is not None,
+        }
+        return [option for option, is_said in said.items() if is_said]
+
+
 @dataclass(frozen=True, slots=True)
 class ChosenWorld:
-    """The world that was asked for. ``name`` is what to call it; ``is_here`` says that it is this machine."""
+    """The world that was asked for. ``name`` is what to call it; ``is_here`` says that it is this machine.
+
+    ``snapshot`` is the cluster that it was read from, whose Kubernetes decides in it.
+    """
 
     world: World
     name: str
     is_here: bool = False
     findings: tuple[Finding, ...] = ()
+    snapshot: Snapshot | None = None
 
     @property
     def has_errors(self) -> bool:
@@ -59,8 +123,8 @@ class ChosenWorld:
         return any(finding.severity is Severity.ERROR for finding in self.findings)
 
     def decided_by(self, kubernetes: str) -> ChosenWorld:
-        """The world as a cluster of this version decides in it; this machine decides for itself."""
-        if self.is_here:
+        """The world as a cluster of this version decides in it; what knows its own version decides by it."""
+        if self.is_here or (self.snapshot is not None and self.snapshot.version):
             return self
         from allotment.devices.server import Server
 
@@ -76,9 +140,7 @@ class ChosenWorld:
 def chosen_world(devices: tuple[Path, ...], describe: str | None) -> ChosenWorld:
     """The world that the options name, or this machine."""
     if devices and describe is not None:
-        raise UsageError(
-            "--devices and --describe name two worlds", remedy="leave one of them out; each is a whole world"
-        )
+        raise UsageError("--devices and --describe name two worlds", remedy=_WHOLE)
     if describe is not None:
         from allotment.devices.describe import parse_description
 
@@ -89,6 +151,14 @@ def chosen_world(devices: tuple[Path, ...], describe: str | None) -> ChosenWorld
 
     world = this_machine()
     return ChosenWorld(world, f"this machine ({world.node})", is_here=True)
+
+
+def _from_snapshot(snapshot: Snapshot) -> ChosenWorld:
+    from allotment.kubernetes.cluster.world import world_of
+
+    reading = world_of(snapshot)
+    world = replace(reading.world, notes=(*reading.world.notes, *snapshot.notes))
+    return ChosenWorld(world, snapshot.name, findings=reading.findings, snapshot=snapshot)
 
 
 def _from_files(paths: tuple[Path, ...]) -> ChosenWorld:

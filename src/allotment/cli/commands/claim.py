@@ -12,7 +12,7 @@ from typing import Any, Final
 import click
 
 from allotment.cli.shared import output_option, repository_identity, safe, world_options
-from allotment.cli.world import ChosenWorld, chosen_world, which_world
+from allotment.cli.world import AskedWorld, ChosenWorld, any_world
 from allotment.devices.claims import ClaimSpec
 from allotment.devices.slices import DeviceId
 from allotment.errors import EXIT_FINE, Finding, FindingsError, Severity, UsageError, did_you_mean
@@ -77,25 +77,25 @@ class Answer:
 @click.command(short_help="Print a pipeline's claim, and say which devices would do.")
 @click.argument("pipeline", metavar="PIPELINE")
 @world_options
-@which_world
+@any_world
 @output_option("yaml", "text", "json")
 def command(
     pipeline: str,
     repository: Path,
     platform: Path | None,
     team: str | None,
-    devices: tuple[Path, ...],
-    describe: str | None,
+    asked: AskedWorld,
     form: str,
 ) -> int:
     """Print the ResourceClaimTemplate of a pipeline, and say which devices would do.
 
-    The devices are those of this machine, of files (--devices), or of a fleet in words (--describe). What
-    stands in the way of the others is said clause by clause, and where nothing would do, the nearest device
-    and the value that would fit. The answer's YAML is valid as a whole: what is said stands in comments.
+    The devices are those of this machine, of files (--devices), of a fleet in words (--describe), or of a
+    cluster (--cluster, --snapshot). What stands in the way of the others is said clause by clause, and where
+    nothing would do, the nearest device and the value that would fit. The answer's YAML is valid as a whole:
+    what is said stands in comments.
     """
     found, _ = find_platform(repository, option=platform, environ=os.environ)
-    chosen = chosen_world(devices, describe).decided_by(found.versions.kubernetes)
+    chosen = asked.chosen().decided_by(found.versions.kubernetes)
     if team is not None:
         found.team_for(repository_identity(repository), team)
     identity = repository_identity(repository)

@@ -7,7 +7,6 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -17,7 +16,7 @@ from allotment.cli.device_lint import command as lint
 from allotment.cli.device_rows import Row, exceptions, natural, rows_of
 from allotment.cli.shared import finding_data, finding_line, output_option, safe
 from allotment.cli.words import clock, counted
-from allotment.cli.world import ChosenWorld, chosen_world, which_world
+from allotment.cli.world import AskedWorld, ChosenWorld, any_world
 from allotment.devices.holders import Holder
 from allotment.devices.inventory import Listed, State, inventory
 from allotment.devices.ledger import Ledger
@@ -45,7 +44,7 @@ COLOURS: Final = {
 
 
 @click.group(name="devices", invoke_without_command=True, short_help="Say which devices there are.")
-@which_world
+@any_world
 @click.option("--all", "every", is_flag=True, help="Each device on a line of its own, and every finding.")
 @click.option(
     "--mig-plan",
@@ -58,17 +57,17 @@ COLOURS: Final = {
 @click.pass_context
 def command(
     ctx: click.Context,
-    devices: tuple[Path, ...],
-    describe: str | None,
+    asked: AskedWorld,
     every: bool,
     mig_plan: str | None,
     form: str,
 ) -> int:
     """Say which devices there are, and which are free.
 
-    Of this machine, of files (`kubectl get resourceslices -o yaml | allot devices --devices -`), or of a
-    fleet in words (--describe). Memory is what the driver reports, which is less than the card is sold as:
-    a need is held against it. `-o yaml` and `-o json` print the API objects, which --devices reads again.
+    Of this machine, of files (`kubectl get resourceslices -o yaml | allot devices --devices -`), of a fleet
+    in words (--describe), or of a cluster (--cluster, --snapshot). Memory is what the driver reports, which
+    is less than the card is sold as: a need is held against it. `-o yaml` and `-o json` print the API
+    objects, which --devices reads again.
 
     With --mig-plan the cards are cut for a load: which partitions on which card, what is left over, and what
     a scheduler does with the load beside the best that is possible; `-o yaml` is the file for
@@ -78,13 +77,13 @@ def command(
     a kind of pod has no seat at all; pods that wait for a seat that others of their kind have are no fault.
     """
     if ctx.invoked_subcommand is not None:
-        if devices or describe is not None or every or mig_plan is not None:
+        if asked.is_said or every or mig_plan is not None:
             raise UsageError(
                 f"options of `allot devices` stand before `{ctx.invoked_subcommand}`",
                 remedy=f"write `allot devices {ctx.invoked_subcommand}`, and its options after it",
             )
         return EXIT_FINE
-    chosen = chosen_world(devices, describe)
+    chosen = asked.chosen()
     if mig_plan is not None:
         return _plan_mig(chosen, mig_plan, form)
     held = _held(chosen)
@@ -102,6 +101,8 @@ def _held(chosen: ChosenWorld) -> Held:
     """Who holds what of it; the devices of another world are held in name only, by runs that pretend."""
     if chosen.is_here:
         return Ledger().state()
+    if chosen.snapshot is not None:
+        return {}, {}
     from allotment.devices.machine import this_machine
     from allotment.running.engine.pretend import ledger_of, pretended_world
 

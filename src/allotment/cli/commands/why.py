@@ -10,22 +10,21 @@ import click
 from allotment.cli.asked import answers_for
 from allotment.cli.forms.why import as_data, as_text
 from allotment.cli.shared import output_option, world_options
-from allotment.cli.world import chosen_world, which_world
+from allotment.cli.world import AskedWorld, any_world
 from allotment.errors import EXIT_FINE
 
 
 @click.command(short_help="Say why a need fits here or not, and what would make it fit.")
 @click.argument("name")
 @world_options
-@which_world
+@any_world
 @output_option("text", "json")
 def command(
     name: str,
     repository: Path,
     platform: Path | None,
     team: str | None,
-    devices: tuple[Path, ...],
-    describe: str | None,
+    asked: AskedWorld,
     form: str,
 ) -> int:
     """Say why the need of a campaign, fleet, gang or pipeline fits here or not.
@@ -38,7 +37,7 @@ def command(
     The exit code is 0 whatever the answer is, as that of `allot claim`; `allot check` refuses what never
     fits.
     """
-    chosen = chosen_world(devices, describe)
+    chosen = asked.chosen()
     answers = answers_for(name, repository, platform, team, chosen)
     if form == "json":
         click.echo(json.dumps(as_data(answers, chosen.name), indent=2, ensure_ascii=False))
