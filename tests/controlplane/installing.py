@@ -65,18 +65,18 @@ def installed(client: Client, objects: Iterable[Object]) -> Iterator[None]:
             until(partial(_let_in, client, namespace), "the policies to be gone")
 
 
-def define_kueue(plane: Plane) -> None:
-    """The kinds of Kueue, without a program that acts on them."""
-    client = plane.client()
-    for each in kueue_module.definitions():
+def define_kueue(plane: Plane, definitions: Iterable[Object] | None = None) -> None:
+    """The kinds of Kueue, as they are published or otherwise."""
+    client, names = plane.client(), set()
+    for each in kueue_module.definitions() if definitions is None else definitions:
         plane.put(DEFINITION, each)
-    names = {each["metadata"]["name"] for each in kueue_module.definitions()}
+        names.add(each["metadata"]["name"])
     until(lambda: names <= set(_established(client)), "the kinds of Kueue to be served")
 
 
 def _established(client: Client) -> Iterator[str]:
     for each in client.listed(DEFINITION):
-        told = {one["type"]: one["status"] for one in each.get("status", {}).get("conditions", ())}
+        told = {one["type"]: one["status"] for one in each.get("status", {}).get("conditions") or ()}
         if told.get("Established") == "True":
             yield each["metadata"]["name"]
 

@@ -48,6 +48,16 @@ def definitions(*, download: bool = False) -> Iterator[dict[str, Any]]:
         yield yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
+def converted() -> Iterator[str]:
+    """The definitions whose versions the manager translates into each other."""
+    layers = folder() / "config" / "components" / "crd"
+    listed = yaml.safe_load((layers / "kustomization.yaml").read_text(encoding="utf-8"))
+    for each in listed["patches"]:
+        told = yaml.safe_load((layers / each["path"]).read_text(encoding="utf-8"))
+        if "conversion" in told["spec"]:
+            yield told["metadata"]["name"]
+
+
 def webhooks(*, download: bool = False) -> Iterator[dict[str, Any]]:
     """What is to be asked before its kinds, and what it manages, are written."""
     path = folder(download=download) / "config" / "components" / "webhook" / "manifests.yaml"

@@ -220,7 +220,7 @@ class Plane:
         path = "readyz" if name == "apiserver" else "healthz"
         url = f"https://127.0.0.1:{self._ports[name]}/{path}"
         with urllib3.PoolManager(ca_certs=str(self.authority.file), retries=False, timeout=5.0) as pool:
-            until(lambda: _answers(pool, url), f"{name} to be ready", seconds=90, programs=self.programs)
+            until(lambda: answers(pool, url), f"{name} to be ready", seconds=90, programs=self.programs)
 
     def _has_default_account(self) -> Any:
         return self.client().raw("/api/v1/namespaces/default/serviceaccounts").get("items")
@@ -247,7 +247,8 @@ def _built(name: str) -> Path:
     return built(PROGRAMS[name], download=False)
 
 
-def _answers(pool: urllib3.PoolManager, url: str) -> bool:
+def answers(pool: urllib3.PoolManager, url: str) -> bool:
+    """Whether there is a good answer at the address."""
     try:
         status = pool.request("GET", url, headers={"authorization": "Bearer admin"}).status
     except (urllib3.exceptions.HTTPError, OSError):
