@@ -133,3 +133,13 @@ def test_amounts_are_kept_in_one_form(server: FakeApiServer, amount: str, kept: 
     answer = server.request("POST", JOBS, body=body)
     container = answer.body["spec"]["template"]["spec"]["containers"][0]
     assert container["resources"]["limits"]["memory"] == kept
+
+
+@pytest.mark.parametrize(("version", "kept"), [("1.35", False), ("1.36", True)])
+def test_fields_of_devices_whose_gate_is_off_are_dropped_without_a_word(version: str, *, kept: bool) -> None:
+    server = FakeApiServer(version)
+    body = {"metadata": {"name": "gpu-x"}, "spec": {"extendedResourceName": "example.org/x"}}
+    asked = {"fieldValidation": "Strict"}
+    answer = server.request("POST", "/apis/resource.k8s.io/v1/deviceclasses", asked, body=body)
+    assert (answer.status, answer.warnings) == (201, [])
+    assert ("extendedResourceName" in answer.body["spec"]) is kept

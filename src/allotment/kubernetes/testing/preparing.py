@@ -10,6 +10,9 @@ import base64
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from allotment.devices.server import Server
+from allotment.devices.validation.gated import without_gated
+from allotment.devices.versions import GROUP
 from allotment.kubernetes.testing.resources import Resource
 
 Object = dict[str, Any]
@@ -45,8 +48,13 @@ def prepared(resource: Resource, value: Object) -> Object:
     return value if change is None else change(value)
 
 
-def finished(resource: Resource, value: Object) -> Object:
-    """A new object that has passed the rules, as it is kept: a Job has the labels of its pods."""
+def finished(resource: Resource, value: Object, server: Server) -> Object:
+    """A new object that has passed the rules, as it is kept: a Job has the labels of its pods.
+
+    Fields of devices whose gate is off are gone, without a word.
+    """
+    if resource.group == GROUP:
+        return dict(without_gated(resource.kind, value, server)[0])
     if resource.kind != "Job" or value["metadata"].get("labels"):
         return value
     labels = (value["spec"]["template"].get("metadata") or {}).get("labels")

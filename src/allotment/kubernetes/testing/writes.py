@@ -232,7 +232,7 @@ class Writer:
             refused = invalid(resource.group, resource.kind, name, causes)
             refused.warnings = warnings
             raise refused
-        value = preparing.finished(resource, value)
+        value = preparing.finished(resource, value, self.server)
         key = Key(resource.key, place.namespace, name)
         there = self.store.get(key)
         if there is not None:
