@@ -11,6 +11,7 @@ import base64
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import urllib3
@@ -66,13 +67,13 @@ class Kueue:
 
     def start_manager(self) -> None:
         """The program alone, and wait until it is ready."""
-        words = [
+        words: list[str | Path] = [
             built(PROGRAMS["kueue"], download=False),
             f"--config={self._folder / 'configuration.yaml'}",
             f"--kubeconfig={self._plane.kubeconfig()}",
             "--zap-log-level=2",
         ]
-        command = [*APART, "/bin/sh", "-c", _WITH_ETC, self._folder / "etc", *words]
+        command = [*APART, "/bin/sh", "-c", _WITH_ETC, str(self._folder / "etc"), *words]
         self._program = Program("kueue", command, self._plane.folder / "logs" / "kueue.log")
         url = f"http://127.0.0.1:{self._health}/readyz"
         with urllib3.PoolManager(retries=False, timeout=5.0) as pool:
