@@ -1,31 +1,58 @@
-"""The way to a cluster over HTTP: one connection pool, time limits, and what fails told as what it was.
+"""The way to a cluster over HTTP: one pool of connections, time limits, and what fails told as what it was.
 
-The pool with its certificates is lightkube's; nothing here knows of credentials.
+This module needs the library of HTTP that comes with lightkube, so it is loaded when a cluster is asked.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Generator, Iterator, Mapping
+from typing import Any, Final
 
+import httpx2
+from lightkube import ConfigError
+
+from allotment.errors import WorldError
+from allotment.kubernetes.client.exec_credentials import Program
 from allotment.kubernetes.client.transport import CutError, HopelessError, NotSentError, Reply
 from allotment.kubernetes.client.unreachable import is_hopeless
 
-if TYPE_CHECKING:
-    import httpx2
-
 CONNECT_SECONDS: Final = 5.0
 READ_SECONDS: Final = 60.0
-AGENT: Final = "allotment"
+TIMEOUT: Final = httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
+_BEFORE: Final = (
+    httpx2.ConnectError,
+    httpx2.ConnectTimeout,
+    httpx2.PoolTimeout,
+    httpx2.ProxyError,
+    httpx2.UnsupportedProtocol,
+)
+
+
+class GivenToken(httpx2.Auth):
+    """A token that a program gave, asked for anew where the cluster refuses it."""
+
+    def __init__(self, program: Program, token: str) -> None:
+        self._program, self._token = program, token
+
+    def auth_flow(self, request: httpx2.Request) -> Generator[httpx2.Request, httpx2.Response, None]:
+        """The request, and once more with a fresh token."""
+        request.headers["Authorization"] = f"Bearer {self._token}"
+        answer = yield request
+        if answer.status_code != 401:
+            return
+        self._token = self._program.ask().token
+        request.headers["Authorization"] = f"Bearer {self._token}"
+        yield request
 
 
 class HttpTransport:
-    """A client of HTTP as a transport; ``name`` is the context."""
+    """A client of HTTP as a transport; ``server_name`` is what its certificate says, if not its address."""
 
-    def __init__(self, client: httpx2.Client, name: str) -> None:
-        self._client = client
+    def __init__(self, client: httpx2.Client, name: str, *, server_name: str = "") -> None:
         self.name = name
+        self._client = client
+        self._extensions: dict[str, Any] = {"sni_hostname": server_name} if server_name else {}
 
     def sleep(self, seconds: float) -> None:
         """Wait."""
@@ -39,27 +66,38 @@ class HttpTransport:
         self, method: str, path: str, query: Mapping[str, str], headers: Mapping[str, str], body: bytes
     ) -> Reply:
         """The whole answer."""
-        import httpx2
-
-        try:
-            answer = self._client.request(method, path, params=query, headers=headers, content=body or None)
-        except (httpx2.TransportError, httpx2.DecodingError) as error:
-            raise _cut(error) from error
+        request = self._request(method, path, query, headers, body)
+        answer = self._sent(request, stream=False)
         return Reply(answer.status_code, _small(answer), answer.content)
 
     def stream(
         self, path: str, query: Mapping[str, str], headers: Mapping[str, str]
     ) -> tuple[Reply, Iterator[bytes]]:
         """The answer, and its lines as they come."""
-        import httpx2
-
-        timeout = httpx2.Timeout(_silence(query), connect=CONNECT_SECONDS)
-        request = self._client.build_request("GET", path, params=query, headers=headers, timeout=timeout)
-        try:
-            answer = self._client.send(request, stream=True)
-        except httpx2.TransportError as error:
-            raise _cut(error) from error
+        request = self._request("GET", path, query, headers, b"")
+        answer = self._sent(request, stream=True)
         return Reply(answer.status_code, _small(answer)), _lines(answer)
+
+    def _request(
+        self, method: str, path: str, query: Mapping[str, str], headers: Mapping[str, str], body: bytes
+    ) -> httpx2.Request:
+        return self._client.build_request(
+            method,
+            path,
+            params=query,
+            headers=headers,
+            content=body or None,
+            timeout=httpx2.Timeout(_silence(query), connect=CONNECT_SECONDS),
+            extensions=self._extensions,
+        )
+
+    def _sent(self, request: httpx2.Request, *, stream: bool) -> httpx2.Response:
+        try:
+            return self._client.send(request, stream=stream)
+        except (httpx2.TransportError, httpx2.DecodingError) as error:
+            raise _cut(error) from error
+        except ConfigError as error:
+            raise WorldError(str(error), where=self.name, remedy="have the kubeconfig written anew") from None
 
 
 def _small(answer: httpx2.Response) -> dict[str, str]:
@@ -67,8 +105,6 @@ def _small(answer: httpx2.Response) -> dict[str, str]:
 
 
 def _lines(answer: httpx2.Response) -> Iterator[bytes]:
-    import httpx2
-
     rest = b""
     try:
         for chunk in answer.iter_bytes():
@@ -91,10 +127,7 @@ def _silence(query: Mapping[str, str]) -> float | None:
 
 
 def _cut(error: Exception) -> CutError:
-    import httpx2
-
-    before = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
     text = str(error) or type(error).__name__
-    if not isinstance(error, before):
+    if not isinstance(error, _BEFORE):
         return CutError(text)
     return (HopelessError if is_hopeless(error) else NotSentError)(text)

@@ -96,6 +96,8 @@ def _not_allowed(refused: Refused, who: str, verb: str) -> Words:
         )
     place = f"in namespace `{target.namespace}`" if target.namespace else "in the whole cluster"
     what = f"`{who}` may not {verb} {target.shown_resource} {place}"
+    if who == "system:anonymous":
+        return Words(what, "the context says not who asks: log in, or name a context that has a user")
     role = role_for(verb, target)
     if role.startswith("Role") and not target.namespace:
         return Words(what, f"the {role} lets a team do so in its namespace alone: name a team with --team")

@@ -89,7 +89,9 @@ def _is_there_already(found: Found) -> bool:
 
 
 def _is_by(present: Object, manager: str) -> bool:
-    return any(each.get("manager") == manager for each in _entries(present))
+    """Whether the manager has written it; of an object without fields, such as a bare name, nobody has."""
+    entries = _entries(present)
+    return not entries or any(each.get("manager") == manager for each in entries)
 
 
 def _without_others(sent: Any, present: Object, manager: str) -> Any:

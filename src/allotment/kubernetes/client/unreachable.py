@@ -62,7 +62,9 @@ def unreachable(error: CutError, tries: int) -> tuple[str, str]:
 
 def is_hopeless(error: BaseException) -> bool:
     """Whether asking again is of no use: a certificate or a name does not mend itself."""
-    return any(isinstance(cause, ssl.SSLError | socket.gaierror) for cause in _chain(error))
+    chain = list(_chain(error))
+    is_cut = any(isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError) for cause in chain)
+    return not is_cut and any(isinstance(cause, ssl.SSLError | socket.gaierror) for cause in chain)
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

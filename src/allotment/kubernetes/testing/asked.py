@@ -69,6 +69,19 @@ class Request:
         return self.query.get(name, "").lower() in {"1", "true"}
 
 
+def request_of(
+    method: str,
+    path: str,
+    query: Mapping[str, str] | None,
+    headers: Mapping[str, str] | None,
+    body: Any,
+) -> Request:
+    """A request; a body that is no bytes is sent as JSON."""
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    told = {key.lower(): value for key, value in (headers or {}).items()}
+    return Request(method, path, dict(query or {}), told, data)
+
+
 def check_options(request: Request) -> None:
     """Refuse options of a write that break rules."""
     kind = {"POST": "CreateOptions", "PUT": "UpdateOptions", "PATCH": "PatchOptions"}[request.method]

@@ -10,6 +10,7 @@ away.
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -25,14 +26,16 @@ _LOOK = 0.25
 
 
 @contextmanager
-def listening(server: FakeApiServer) -> Iterator[str]:
-    """The address at which the server answers until the block ends."""
+def listening(server: FakeApiServer, tls: ssl.SSLContext | None = None) -> Iterator[str]:
+    """The address at which the server answers until the block ends; with ``tls``, by https."""
     http = _Server(("127.0.0.1", 0), _Handler)
+    if tls is not None:
+        http.socket = tls.wrap_socket(http.socket, server_side=True, do_handshake_on_connect=False)
     http.fake = server
     thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{http.server_port}"
+        yield f"{'http' if tls is None else 'https'}://127.0.0.1:{http.server_port}"
     finally:
         http.is_closing.set()
         with server.store.changed:

@@ -12,7 +12,6 @@ library.
 
 from __future__ import annotations
 
-import json
 import re
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +22,7 @@ from uuid import UUID
 from allotment.devices.server import Server
 from allotment.kubernetes.testing import discovery, faults, reviews
 from allotment.kubernetes.testing.answers import Answer, RequestError, invalid_options
-from allotment.kubernetes.testing.asked import Request, delete_options, wrong_dry_run
+from allotment.kubernetes.testing.asked import Request, delete_options, request_of, wrong_dry_run
 from allotment.kubernetes.testing.bodies import Place
 from allotment.kubernetes.testing.deletes import Deleter
 from allotment.kubernetes.testing.permissions import Permissions
@@ -51,7 +50,8 @@ class FakeApiServer:
 
     ``kinds`` are served beside those of Kubernetes (`custom_kinds.KUEUE`, `custom_kinds.KAI`); ``collects``
     says whether dependents of what is deleted go at once, as a garbage collector would have them go.
-    ``permissions`` says who asks and what they may do; without them, all is allowed.
+    ``permissions`` says who asks and what they may do; without them, all is allowed. ``tokens`` says it of
+    each bearer of a token, and whoever brings none of them is answered 401.
     """
 
     def __init__(
@@ -64,11 +64,13 @@ class FakeApiServer:
         collects: bool = True,
         kinds: Sequence[Resource] = (),
         permissions: Permissions | None = None,
+        tokens: Mapping[str, Permissions] | None = None,
     ) -> None:
         self.version = version
         self.store = Store()
         self.plan = plan
         self.permissions = permissions
+        self.tokens = tokens
         self.requests: list[Request] = []
         self._sleep = sleep
         self._schemas: Schemas = published(version)
@@ -90,7 +92,7 @@ class FakeApiServer:
         """A namespace, with the service account that every one has."""
         space = f"/api/v1/namespaces/{name}"
         for path, named in (("/api/v1/namespaces", name), (f"{space}/serviceaccounts", "default")):
-            request = _request("POST", path, {}, {}, {"metadata": {"name": named}})
+            request = request_of("POST", path, {}, {}, {"metadata": {"name": named}})
             self.requests.append(request)
             self._answered(request, None)
 
@@ -107,18 +109,18 @@ class FakeApiServer:
         body: Any = b"",
     ) -> Answer:
         """Answer a request; a body that is no bytes is sent as JSON."""
-        request = _request(method, path, query, headers, body)
+        request = request_of(method, path, query, headers, body)
         self.requests.append(request)
         fault = self.plan(len(self.requests) - 1, request)
         if fault is None:
-            return self._answered(request, self.permissions)
+            return self._allowed(request)
         if fault.delay:
             self._sleep(fault.delay)
         if fault.is_cut and not fault.is_after:
             raise faults.CutError("the connection was cut")
         if fault.status and not fault.is_after:
             return fault.refusal().answer()
-        answer = self._answered(request, self.permissions)
+        answer = self._allowed(request)
         if fault.is_cut:
             raise faults.CutError("the connection was cut")
         return fault.refusal().answer() if fault.status else answer
@@ -132,7 +134,7 @@ class FakeApiServer:
         body: Any = b"",
     ) -> Answer:
         """What the cluster itself does: past permissions and faults, and not among the requests."""
-        return self._answered(_request(method, path, query, headers, body), None)
+        return self._answered(request_of(method, path, query, headers, body), None)
 
     def schema_of(self, resource: Resource) -> Schema:
         """The schema of a resource's objects."""
@@ -144,6 +146,14 @@ class FakeApiServer:
         """All that it serves, those of custom definitions too."""
         crds = self.store.listed(("apiextensions.k8s.io", "customresourcedefinitions"), "")
         return (*BUILT_IN, *self._kinds, *(each for _, crd in crds for each in of_definition(crd)))
+
+    def _allowed(self, request: Request) -> Answer:
+        if self.tokens is None:
+            return self._answered(request, self.permissions)
+        person = self.tokens.get(request.headers.get("authorization", "").removeprefix("Bearer "))
+        if person is None:
+            return RequestError(401, "Unauthorized", "Unauthorized").answer()
+        return self._answered(request, person)
 
     def _answered(self, request: Request, allowed: Permissions | None) -> Answer:
         with self.store.changed:
@@ -164,6 +174,10 @@ class FakeApiServer:
                 allowed.check_path(request.path)
             return Answer(404, "404 page not found\n", {"Content-Type": "text/plain"})
         group, version = (found["group"] or "", found["version"] or found["core"])
+        if allowed is not None:
+            asked = Resource(group, version, found["plural"], "")
+            place = Place(asked, found["namespace"] or "", found["name"] or "", found["sub"] or "")
+            allowed.check(place, request, is_new=self.store.get(place.key) is None)
         served = [each for each in self.resources() if (each.group, each.version) == (group, version)]
         is_known = any(each.group == group for each in self.resources())
         if not served and not is_known:
@@ -174,8 +188,6 @@ class FakeApiServer:
         if len(request.body) > _LARGEST:
             raise RequestError(413, "RequestEntityTooLarge", f"Request entity too large: limit is {_LARGEST}")
         place = Place(resource, found["namespace"] or "", found["name"] or "", found["sub"] or "")
-        if allowed is not None:
-            allowed.check(place, request, is_new=self.store.get(place.key) is None)
         if found["watch"]:
             return self._reader.watch(place, request)
         if place.subresource and not _has(resource, place.subresource):
@@ -264,18 +276,6 @@ class FakeApiServer:
             number, place = divmod(number, len(_SUFFIX_LETTERS))
             letters += _SUFFIX_LETTERS[place]
         return letters
-
-
-def _request(
-    method: str,
-    path: str,
-    query: Mapping[str, str] | None,
-    headers: Mapping[str, str] | None,
-    body: Any,
-) -> Request:
-    data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    told = {key.lower(): value for key, value in (headers or {}).items()}
-    return Request(method, path, dict(query or {}), told, data)
 
 
 def _condition(crd: Mapping[str, Any], sort: str, reason: str, message: str) -> dict[str, str]:

@@ -1,0 +1,137 @@
+"""Credentials that a program gives, as clouds have it: `aws`, `gke-gcloud-auth-plugin`, `kubelogin`.
+
+The program is asked once, and again where the cluster refuses what it gave. Facts: Kubernetes' documentation,
+"Authenticating", "client-go credential plugins". A program may be asked for its own client certificate, and
+may talk to whoever sits before it, if somebody does.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from allotment.errors import WorldError
+
+GROUP: Final = "client.authentication.k8s.io"
+VERSIONS: Final = (f"{GROUP}/v1", f"{GROUP}/v1beta1")
+SECONDS: Final = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """What was given: a token, a client certificate with its key, or both."""
+
+    token: str = ""
+    certificate: str = ""
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program of a kubeconfig, with the cluster that it is asked about."""
+
+    user: str
+    told: Mapping[str, Any]
+    cluster: Mapping[str, Any]
+    environ: Mapping[str, str]
+    is_attended: Callable[[], bool] = lambda: sys.stdin is not None and sys.stdin.isatty()
+
+    @property
+    def command(self) -> str:
+        """What is started."""
+        return str(self.told.get("command") or "")
+
+    @property
+    def where(self) -> str:
+        """Where it stands, in messages."""
+        return f"the user `{self.user}` of the kubeconfig"
+
+    def ask(self) -> Credential:
+        """Start it, and read what it gives."""
+        version = str(self.told.get("apiVersion") or "")
+        if version not in VERSIONS or not self.command:
+            raise WorldError(
+                f"its program speaks `{version}`, which is not known",
+                where=self.where,
+                remedy=f"have it written for {VERSIONS[0]}, as newer releases of the program do",
+            )
+        mode = self.told.get("interactiveMode") or "IfAvailable"
+        talks = mode != "Never" and self.is_attended()
+        if mode == "Always" and not talks:
+            raise WorldError(
+                f"`{self.command}` wants to ask somebody, and nobody is at the terminal",
+                where=self.where,
+                remedy="log in by hand first, or use credentials for programs",
+            )
+        return self._read(self._run(version, talks=talks), version)
+
+    def _run(self, version: str, *, talks: bool) -> str:
+        words = [self.command, *map(str, self.told.get("args") or ())]
+        try:
+            done = subprocess.run(
+                words,
+                env=self._environment(version, talks=talks),
+                stdin=None if talks else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=None if talks else subprocess.PIPE,
+                timeout=SECONDS,
+                check=False,
+            )
+        except FileNotFoundError:
+            raise WorldError(
+                f"its program `{self.command}` is not installed",
+                where=self.where,
+                remedy=" ".join(str(self.told.get("installHint") or "install it, and log in").split()),
+            ) from None
+        except (OSError, subprocess.TimeoutExpired) as error:
+            why = getattr(error, "strerror", None) or f"it did not end within {SECONDS:.0f} s"
+            raise self._failed(str(why)) from None
+        if done.returncode != 0:
+            raise self._failed(f"it ended with {done.returncode}{_last(done.stderr)}")
+        return done.stdout.decode(errors="replace")
+
+    def _environment(self, version: str, *, talks: bool) -> dict[str, str]:
+        more = {str(each["name"]): str(each["value"]) for each in self.told.get("env") or ()}
+        spec: dict[str, Any] = {"interactive": talks}
+        if self.told.get("provideClusterInfo"):
+            names = ("server", "tls-server-name", "insecure-skip-tls-verify", "certificate-authority-data")
+            spec["cluster"] = {name: self.cluster[name] for name in names if name in self.cluster}
+        asked = {"apiVersion": version, "kind": "ExecCredential", "spec": spec}
+        return {**self.environ, **more, "KUBERNETES_EXEC_INFO": json.dumps(asked)}
+
+    def _read(self, text: str, version: str) -> Credential:
+        try:
+            told = json.loads(text)
+            status = told["status"]
+            found = Credential(*(_text(status, each) for each in _FIELDS))
+        except (ValueError, KeyError, TypeError):
+            raise self._failed("what it prints is no ExecCredential") from None
+        if told.get("apiVersion") != version:
+            raise self._failed(f"it answers in `{told.get('apiVersion')}` and not in `{version}`")
+        if not found.token and not (found.certificate and found.key):
+            raise self._failed("it gives neither a token nor a client certificate")
+        return found
+
+    def _failed(self, why: str) -> WorldError:
+        return WorldError(
+            f"its program `{self.command}` gives no credentials: {why}",
+            where=self.where,
+            remedy="log in again as your cluster has it: a login may have run out",
+        )
+
+
+_FIELDS: Final[Sequence[str]] = ("token", "clientCertificateData", "clientKeyData")
+
+
+def _text(status: Mapping[str, Any], name: str) -> str:
+    return str(status.get(name) or "")
+
+
+def _last(text: bytes | None) -> str:
+    lines = (text or b"").decode(errors="replace").split("\n")
+    said = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return f": {said}" if said else ""
