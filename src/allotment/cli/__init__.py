@@ -40,6 +40,7 @@ COMMANDS = {
     "claim": "Print a pipeline's claim, and say which devices would do.",
     "why": "Say why a need fits here or not, and what would make it fit.",
     "render": "Print what a cluster is to be given, as YAML.",
+    "apply": "Send campaigns, fleets and gangs to a cluster.",
     "convert": "Turn manifests that count GPUs into claims, with reasons.",
     "explain": "Say what a rule means, why it matters and what to do.",
     "doctor": "Say what on this machine or in the bucket is not ready, and how to mend it.",

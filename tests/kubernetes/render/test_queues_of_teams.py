@@ -43,7 +43,7 @@ def test_cluster_queues_say_every_default(scheduler: str) -> None:
     first = queues["archive"]["resourceGroups"][0]["flavors"][0]["resources"][0]
     assert first == {"name": "gpus", "nominalQuota": "4", "borrowingLimit": "8"}
     second = queues["laboratory"]["resourceGroups"][0]["flavors"][0]["resources"][0]
-    assert second == {"name": "gpus", "nominalQuota": "2"}
+    assert second == {"name": "gpus", "nominalQuota": "4"}
 
 
 @pytest.mark.parametrize("scheduler", ["kai", "both"])

@@ -18,6 +18,8 @@ from allotment.kubernetes.apply.asked import (
     per_pod,
     pods_together,
 )
+from allotment.kubernetes.apply.groups import labels
+from allotment.kubernetes.apply.memory import CAMPAIGN
 from allotment.kubernetes.apply.outcome import Refusal
 from allotment.kubernetes.cluster import Snapshot
 from allotment.kubernetes.cluster.quota import (
@@ -108,7 +110,7 @@ def quota_faults(context: Context, live: Snapshot, value: Object, claims: Claims
                 f"let the queue give out `{resource}`",
             )
         elif capacity.never_fits(one * pods):
-            yield Refusal(_sum_words(capacity, resource, pods, one), _smaller(capacity, pods, one))
+            yield Refusal(_sum_words(capacity, resource, pods, one), _smaller(capacity, pods, one, value))
 
 
 def quota_notes(context: Context, live: Snapshot) -> Iterator[str]:
@@ -135,8 +137,9 @@ def _sum_words(capacity: Capacity, resource: str, pods: int, one: Fraction) -> s
     return f"it can never start: {what}, are {asked}; {capacity.arithmetic(one * pods)}"
 
 
-def _smaller(capacity: Capacity, pods: int, one: Fraction) -> str:
+def _smaller(capacity: Capacity, pods: int, one: Fraction, value: Object) -> str:
     most = 0 if capacity.most_at_once is None or not one else int(capacity.most_at_once / one)
     if pods > 1 and most >= 1:
-        return f"at most {most} can start together: write `window: {{min: {most}, …}}`, or less"
+        key = f"window: {{min: {most}, …}}" if CAMPAIGN in labels(value) else f"workers: {most}"
+        return f"at most {most} can start together: write `{key}`, or less"
     return "ask for less, or let the platform raise the team's `queue`"

@@ -42,7 +42,10 @@ def apply(
     """Apply; AllotmentError where nothing was sent at all."""
     world.told("asking who may")
     hold_to_team(client, context)
-    plan = _planned(client, context, wishing, world)
+    world.told("reading what is there")
+    live = read_live(client, context, world.now, devices=True)
+    wish = wishing(live)
+    plan = plan_of(context, wish, live)
     if plan.is_done:
         done = [unchanged(each).outcome for each in plan.groups]
         return Report(tuple(done), plan.said, is_dry_run=dry_run)
@@ -52,16 +55,11 @@ def apply(
     lease = Lease(client, context.namespace, context.team.name, world.holder, world.now)
     lease.take()
     try:
-        plan = _planned(client, context, wishing, world)
+        world.told("reading again what is there")
+        plan = plan_of(context, wish, read_live(client, context, world.now))
         return _sent(Sending(client, context, lease, world.sleep, world.told), plan, world)
     finally:
         lease.release()
-
-
-def _planned(client: Client, context: Context, wishing: Wishing, world: World) -> Plan:
-    world.told("reading what is there")
-    live = read_live(client, context, world.now)
-    return plan_of(context, wishing(live), live)
 
 
 def _tried(client: Client, plan: Plan, world: World) -> list[Tried]:

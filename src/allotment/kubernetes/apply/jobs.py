@@ -79,7 +79,8 @@ def _kept(rendered: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[str]
     told: list[tuple[str, ...]] = []
     for path, words in KEPT:
         is_told = any(each[: len(path)] == path for each in told)
-        if not is_told and not has_values(_at(rendered, path), _at(live, path)):
+        wanted = _at(rendered, path)
+        if not is_told and wanted is not None and not has_values(wanted, _at(live, path)):
             told.append(path)
             yield words
 
@@ -87,7 +88,7 @@ def _kept(rendered: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[str]
 def _at(value: Any, path: tuple[str, ...]) -> Any:
     for key in path:
         value = (value or {}).get(key)
-    return [] if value is None and path[-1] == "resourceClaims" else value
+    return value
 
 
 def _creation_form(spec: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -25,7 +25,9 @@ from allotment.kubernetes.kinds import (
     JOB,
     KAI_QUEUE,
     LOCAL_QUEUE,
+    NODE,
     SERVICE,
+    SLICE,
     WORKLOAD,
     Kind,
     Object,
@@ -40,11 +42,17 @@ OF_KUEUE: Final = (WORKLOAD, LOCAL_QUEUE)
 WORDS: Final = {403: "forbidden", 404: "not served"}
 
 
-def read_live(client: Client, context: Context, now: Callable[[], float]) -> Snapshot:
-    """The team's objects and what they are held against; ApiError for what cannot be done without."""
+def read_live(
+    client: Client, context: Context, now: Callable[[], float], *, devices: bool = False
+) -> Snapshot:
+    """The team's objects and what they are held against; ApiError for what cannot be done without.
+
+    With ``devices`` also what is published of those, and the nodes that have them.
+    """
     objects: list[Object] = []
     missing: list[Missing] = []
-    for kind, namespace, selected in _asked(context):
+    published = ((SLICE, None, ""), (NODE, None, "")) if devices else ()
+    for kind, namespace, selected in (*_asked(context), *published):
         try:
             objects += client.listed(kind, namespace, labels=selected)
         except ApiError as error:

@@ -50,7 +50,8 @@ def has_values(wanted: Any, live: Any, *, amount: bool = False) -> bool:
 
 
 def _has_items(wanted: Sequence[Any], live: Sequence[Any]) -> bool:
-    if all(isinstance(each, Mapping) and "name" in each for each in wanted):
+    names = [each.get("name") for each in wanted if isinstance(each, Mapping)]
+    if None not in names and len(set(names)) == len(wanted):
         named = {each.get("name"): each for each in live if isinstance(each, Mapping)}
         return all(each["name"] in named and has_values(each, named[each["name"]]) for each in wanted)
     return len(wanted) == len(live) and all(map(has_values, wanted, live))

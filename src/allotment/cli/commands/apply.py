@@ -1,0 +1,257 @@
+"""`allot apply`: send a repository to a cluster; what is there already is left as it is."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import socket
+import sys
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from allotment.cli.checking import check
+from allotment.cli.cluster import client_for, cluster_option
+from allotment.cli.shared import (
+    SEVERITY_COLOURS,
+    finding_line,
+    output_option,
+    repository_identity,
+    safe,
+    show_error,
+    world_options,
+    write_out,
+)
+from allotment.errors import (
+    EXIT_FINE,
+    EXIT_REFUSED,
+    EXIT_WORLD,
+    AllotmentError,
+    FindingsError,
+    Severity,
+    UsageError,
+    did_you_mean,
+)
+from allotment.platform.find import FILE_NAME, find_platform
+from allotment.platform.model import Platform, Team, plain_location
+from allotment.repository import load_repository
+from allotment.repository.git import Git
+from allotment.repository.model import Fleet, Gang, HasNeed, Pipeline, Repository
+from allotment.repository.select import selected_files
+
+if TYPE_CHECKING:
+    from allotment.kubernetes.apply import Refusal, Report
+    from allotment.kubernetes.cluster import Snapshot
+
+FORMS: Final = ("text", "json")
+
+
+@click.command(short_help="Send campaigns, fleets and gangs to a cluster.")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@cluster_option
+@click.option("--dry-run", is_flag=True, help="Let the server try everything, and write nothing.")
+@click.option("--prune", is_flag=True, help="Delete what is no longer in the repository; never results.")
+@click.option("--allow-empty", is_flag=True, help="Let --prune delete everything of an empty repository.")
+@click.option(
+    "--again", multiple=True, metavar="NAME", help="Run a campaign or gang anew that has ended. Repeatable."
+)
+@click.option(
+    "--gang-objects",
+    is_flag=True,
+    help="The cluster has gang objects (gate GenericWorkload): use those of its version.",
+)
+@world_options
+@output_option(*FORMS)
+@click.option("-v", "--verbose", is_flag=True, help="Show every object.")
+def command(
+    names: tuple[str, ...],
+    cluster: str | None,
+    again: tuple[str, ...],
+    repository: Path,
+    platform: Path | None,
+    team: str | None,
+    form: str,
+    *,
+    dry_run: bool,
+    prune: bool,
+    allow_empty: bool,
+    gang_objects: bool,
+    verbose: bool,
+) -> int:
+    """Send campaigns, fleets and gangs to the cluster of a kubeconfig's context, for the repository's team.
+
+    Everything is checked first, held against what is live, and tried by the server. What is refused is left
+    out with the campaign that it belongs to, and the rest is sent; a repository with errors, or the wrong
+    namespace, sends nothing. What is there already is left as it is: a second apply says that there is
+    nothing to do. A campaign that has ended stays so after its Job is gone (--again runs it anew).
+
+    Exits 0 when all is as the repository says, 1 when something was refused or failed, and 3 when the cluster
+    did.
+    """
+    found, loaded = _right(repository, names, platform, team)
+    owner = found.team_for(repository_identity(repository), team)
+    _hold_options(loaded, names, again, prune=prune, allow_empty=allow_empty)
+    _hold_images(loaded)
+
+    from allotment.cli.forms.applied import Applied, as_json, as_text
+    from allotment.kubernetes.apply import Wish, World, apply, repository_id
+    from allotment.kubernetes.render.context import context_for
+
+    client = client_for(cluster)
+    context = context_for(found, owner, gang_objects=gang_objects)
+
+    def wishing(live: Snapshot) -> Wish:
+        return Wish(
+            loaded,
+            repository_id(_address(repository, owner)),
+            again,
+            prune,
+            is_whole=not names,
+            impossible=dict(_impossible(loaded, found, live)),
+        )
+
+    progress = _Progress()
+    world = World(_holder(), time.time, time.sleep, progress)
+    try:
+        report = apply(client, context, wishing, world, dry_run=dry_run)
+    finally:
+        progress.end()
+    applied = Applied(report, client.name, owner.name, context.namespace, verbose)
+    write_out({"text": as_text, "json": as_json}[form](applied), None)
+    return _ended(report, form)
+
+
+def _ended(report: Report, form: str) -> int:
+    """What there is to say beside the report, and the exit code."""
+    if form == "text":
+        for note in report.said:
+            label = click.style("note", fg=SEVERITY_COLOURS["note"])
+            click.echo(f"{label}: {safe(note)}", err=True)
+    if report.cut_short is not None:
+        show_error(report.cut_short)
+        return EXIT_WORLD
+    return EXIT_FINE if report.is_fine else EXIT_REFUSED
+
+
+def _right(
+    root: Path, names: tuple[str, ...], option: Path | None, team: str | None
+) -> tuple[Platform, Repository]:
+    """The platform and the repository, or what the names mean of it; raises for anything wrong in them."""
+    found, origin = find_platform(root, option=option, environ=os.environ)
+    if found.engine != "kubernetes":
+        raise UsageError(
+            "apply sends to a cluster, and this platform is this machine alone (`engine: local`)",
+            where=origin,
+            remedy="name the file of the cluster's platform with --platform or $ALLOT_PLATFORM",
+        )
+    checked = check(root, names, platform=option, team=team)
+    if checked.count(Severity.ERROR):
+        raise FindingsError(each for each in checked.findings if each.severity is Severity.ERROR)
+    for finding in checked.findings:
+        if finding.severity is Severity.WARNING:
+            click.echo(finding_line(finding), err=True)
+    only = [path for path in selected_files(root, names) if path.name != FILE_NAME] if names else None
+    return found, load_repository(root, found, only=only).checked()
+
+
+def _hold_options(
+    loaded: Repository, names: tuple[str, ...], again: tuple[str, ...], *, prune: bool, allow_empty: bool
+) -> None:
+    """Raise UsageError for options that do not go together, or name nothing."""
+    if prune and names:
+        raise UsageError("--prune looks at the whole repository", remedy="leave out the names")
+    is_empty = not (loaded.campaigns or loaded.fleets or loaded.gangs)
+    if prune and is_empty and not allow_empty:
+        raise UsageError(
+            "the repository has no campaign, fleet or gang, so --prune would delete everything of the team",
+            remedy="add --allow-empty if that is what you want",
+        )
+    known = [*loaded.campaigns, *loaded.gangs]
+    for name in again:
+        if name not in known:
+            raise UsageError(f"there is no campaign or gang `{name}` here", remedy=did_you_mean(name, known))
+
+
+def _hold_images(loaded: Repository) -> None:
+    """Raise AllotmentError where a file names no image, which this machine does without."""
+    used = {each.pipeline for each in loaded.campaigns.values()}
+    needing: list[Pipeline | Fleet | Gang] = [loaded.pipelines[name] for name in sorted(used)]
+    needing += [*loaded.fleets.values(), *loaded.gangs.values()]
+    without = [str(each.path) for each in needing if each.image is None]
+    if without:
+        raise AllotmentError(
+            f"no image is named in {', '.join(without)}, and a cluster has nothing to run without one",
+            remedy="name one by its digest: `image: NAME@sha256:…`",
+        )
+
+
+def _impossible(
+    loaded: Repository, platform: Platform, live: Snapshot
+) -> Iterator[tuple[str, tuple[Refusal, ...]]]:
+    """Needs that no published device of the cluster meets, by what they are of. Without devices, nothing."""
+    from allotment.kubernetes.apply import Refusal
+    from allotment.kubernetes.cluster.world import world_of
+    from allotment.kubernetes.kinds import SLICE
+    from allotment.needs.fit_findings import fit_findings
+    from allotment.needs.ways.choosing import able
+
+    if not live.of(SLICE):
+        return
+    reading = world_of(live)
+    if any(each.severity is Severity.ERROR for each in reading.findings):
+        return
+    who = able(platform, reading.world)
+    faults: Mapping[str, tuple[Refusal, ...]] = {
+        name: tuple(
+            Refusal(each.message, each.hint)
+            for each in fit_findings(needing, reading.world, platform.cards, where="in the cluster", able=who)
+        )
+        for name, needing in _needing(loaded)
+    }
+    campaigns = {name: f"pipelines/{each.pipeline}" for name, each in loaded.campaigns.items()}
+    yield from ((f"campaigns/{name}", faults[of]) for name, of in campaigns.items() if faults[of])
+    yield from ((name, told) for name, told in faults.items() if told and not name.startswith("pipelines/"))
+
+
+def _needing(loaded: Repository) -> Iterator[tuple[str, HasNeed]]:
+    yield from ((f"pipelines/{name}", each) for name, each in loaded.pipelines.items())
+    yield from ((f"fleets/{name}", each) for name, each in loaded.fleets.items())
+    yield from ((f"gangs/{name}", each) for name, each in loaded.gangs.items())
+
+
+def _address(root: Path, team: Team) -> str | None:
+    """What the repository is called wherever it is cloned; None for one that has no such name."""
+    found = team.repository or Git(root, os.environ).remote()
+    return None if found is None else plain_location(found)
+
+
+def _holder() -> str:
+    """Who applies, as others are told; no two applies have one name."""
+    try:
+        user = getpass.getuser()
+    except OSError:
+        user = f"user {os.getuid()}"
+    return f"{user}@{socket.gethostname()}, process {os.getpid()}, {uuid.uuid4().hex[:6]}"
+
+
+class _Progress:
+    """How far it is, in one line of a terminal; nothing where standard error is none."""
+
+    def __init__(self) -> None:
+        self._is_shown = sys.stderr.isatty()
+        self._is_open = False
+
+    def __call__(self, text: str) -> None:
+        """Show it in the place of what was shown."""
+        if self._is_shown:
+            click.echo(f"\r\x1b[K{safe(text)}", nl=False, err=True)
+            self._is_open = True
+
+    def end(self) -> None:
+        """Take the line away."""
+        if self._is_open:
+            click.echo("\r\x1b[K", nl=False, err=True)

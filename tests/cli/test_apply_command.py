@@ -1,0 +1,196 @@
+"""`allot apply` as it is called: on the examples, over HTTP, and what it says and exits with."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from allotment.cli import invoke
+from allotment.cli.commands import apply as module
+from allotment.kubernetes.client import Client
+from allotment.kubernetes.kinds import JOB
+from allotment.kubernetes.render.platform import render_platform
+from allotment.kubernetes.testing import FakeApiServer
+from allotment.kubernetes.testing.custom_kinds import KAI, KUEUE
+from allotment.kubernetes.testing.loopback import listening
+from allotment.kubernetes.testing.transport import FakeTransport
+from allotment.platform.file import scan_platform
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "cluster"
+SPACE = "archive"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the example, in which commands are called."""
+    root = tmp_path / "repository"
+    shutil.copytree(EXAMPLE, root)
+    path = root / "cluster.yaml"
+    text = path.read_text()
+    path.write_text(text.replace("  archive:\n", f"  archive:\n    repository: {root}\n", 1))
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("ALLOT_PLATFORM", str(root / "cluster.yaml"))
+    return root
+
+
+@pytest.fixture
+def server(folder: Path) -> FakeApiServer:
+    """A cluster that its platform was applied to."""
+    platform, _ = scan_platform(folder / "cluster.yaml", "cluster.yaml")
+    fake = FakeApiServer(kinds=(*KUEUE, *KAI))
+    client = Client(FakeTransport(fake))
+    for name in ("gpu.nvidia.com", "mig.nvidia.com"):
+        value = {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": name}}
+        client.create({**value, "spec": {}}, manager="admin")
+    for each in render_platform(platform).objects:
+        client.apply(each, manager="admin")
+    return fake
+
+
+@pytest.fixture
+def cluster(server: FakeApiServer, monkeypatch: pytest.MonkeyPatch) -> FakeApiServer:
+    """The cluster in the place of a kubeconfig's."""
+    monkeypatch.setattr(module, "client_for", lambda _: Client(FakeTransport(server)))
+    return server
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
+    """What a call prints, with the exit code that is expected."""
+    found = invoke(["apply", *words])
+    out, err = capsys.readouterr()
+    assert found == code, (out, err)
+    return out + err
+
+
+def test_the_example_is_applied_and_then_there_is_nothing_to_do(
+    cluster: FakeApiServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = said(capsys)
+    assert "campaigns/church-books created" in first
+    assert "campaigns/paused unchanged\n  paused: nothing of it is out" in first
+    assert "gangs/training created" in first
+    assert "fleets/reader created" in first
+    again = said(capsys)
+    assert "nothing to do: all is as the repository says" in again
+
+
+def test_a_dry_run_writes_nothing(cluster: FakeApiServer, capsys: pytest.CaptureFixture[str]) -> None:
+    out = said(capsys, "--dry-run", "-v")
+    assert "campaigns/church-books would be created" in out
+    assert "jobs.batch/church-books would be created" in out
+    assert Client(FakeTransport(cluster)).listed(JOB, SPACE) == ()
+
+
+def test_json_names_every_object(cluster: FakeApiServer, capsys: pytest.CaptureFixture[str]) -> None:
+    invoke(["apply", "-o", "json"])
+    told: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert (told["format_version"], told["team"], told["namespace"]) == (1, "archive", SPACE)
+    group = next(each for each in told["groups"] if each["name"] == "campaigns/church-books")
+    assert {"name": "jobs.batch/church-books", "verb": "created"} in group["objects"]
+
+
+def test_a_name_sends_that_campaign_alone(cluster: FakeApiServer, capsys: pytest.CaptureFixture[str]) -> None:
+    out = said(capsys, "small-notes")
+    assert "campaigns/small-notes created" in out
+    assert {
+        each["metadata"]["labels"]["allotment/campaign"]
+        for each in Client(FakeTransport(cluster)).listed(JOB, SPACE)
+    } == {"small-notes"}
+
+
+def test_what_left_the_repository_is_told_and_pruned_when_asked(
+    cluster: FakeApiServer, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said(capsys)
+    (folder / "campaigns" / "small-notes.yaml").unlink()
+    assert "campaigns/small-notes left" in said(capsys)
+    assert "campaigns/small-notes pruned" in said(capsys, "--prune")
+    assert "nothing to do" in said(capsys, "--prune")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--prune", "church-books"), "--prune looks at the whole repository"),
+        (("--again", "church-boks"), "did you mean `church-books`?"),
+    ],
+)
+def test_options_that_do_not_go_together(
+    words: tuple[str, ...], told: str, cluster: FakeApiServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert told in said(capsys, *words, code=2)
+
+
+def test_an_empty_repository_is_pruned_only_when_that_is_said(
+    cluster: FakeApiServer, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said(capsys)
+    for name in ("campaigns", "fleets", "gangs", "pipelines"):
+        for path in (folder / name).iterdir():
+            path.unlink()
+    assert "--allow-empty" in said(capsys, "--prune", code=2)
+    said(capsys, "--prune", "--allow-empty")
+    assert Client(FakeTransport(cluster)).listed(JOB, SPACE) == ()
+
+
+def test_this_machine_is_no_cluster(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "cluster.yaml").write_text("format: 1\nengine: local\n")
+    assert "this platform is this machine alone" in said(capsys, code=2)
+
+
+def test_a_pipeline_without_an_image_is_refused(
+    cluster: FakeApiServer, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = folder / "pipelines" / "swedish-hand.yaml"
+    text = path.read_text()
+    path.write_text("\n".join(line for line in text.splitlines() if not line.startswith("image:")))
+    cluster.requests.clear()
+    assert "no image is named in" in said(capsys, code=1)
+    assert cluster.requests == []
+
+
+def test_a_finding_of_check_sends_nothing(
+    cluster: FakeApiServer, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "campaigns" / "broken.yaml").write_text("pipeline: nothing\nvolumes: [a]\n")
+    cluster.requests.clear()
+    assert "campaigns/broken.yaml" in said(capsys, code=1)
+    assert cluster.requests == []
+
+
+def test_another_team_cannot_be_chosen(cluster: FakeApiServer, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "belongs to team `archive`" in said(capsys, "--team", "laboratory", code=2)
+
+
+@pytest.fixture
+def kubeconfig(server: FakeApiServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A kubeconfig with the context ``there``."""
+    with listening(server) as address:
+        path = tmp_path / "kubeconfig"
+        path.write_text(
+            json.dumps(
+                {
+                    "apiVersion": "v1",
+                    "kind": "Config",
+                    "current-context": "there",
+                    "contexts": [{"name": "there", "context": {"cluster": "c", "user": "u"}}],
+                    "clusters": [{"name": "c", "cluster": {"server": address}}],
+                    "users": [{"name": "u", "user": {}}],
+                }
+            )
+        )
+        monkeypatch.setenv("KUBECONFIG", str(path))
+        yield path
+
+
+def test_a_cluster_of_a_kubeconfig_is_applied_to_over_http(
+    kubeconfig: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "campaigns/church-books created" in said(capsys)
+    assert "nothing to do" in said(capsys, "--cluster", "there")
+    assert "nothing to do" in said(capsys, "--dry-run")
