@@ -1,4 +1,4 @@
-"""`allot doctor`: what on this machine and in the bucket is not ready, and how to mend it."""
+"""`allot doctor`: what on this machine, in the bucket or in a cluster is not ready, and how to mend it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from pathlib import Path
 import click
 
 from allotment.answers import Answer, Check, State, examine
+from allotment.cli.cluster import cluster_options
+from allotment.cli.cluster_doctor import cluster_checks
 from allotment.cli.shared import output_option, repository_identity, safe, world_options
 from allotment.devices.ledger import Ledger
 from allotment.devices.machine import this_machine
@@ -27,22 +29,38 @@ SIGNS = {State.FINE: ("✓", "green"), State.NOTE: ("•", "yellow"), State.PROB
 @click.command(name="doctor")
 @output_option("text", "json")
 @click.option("--no-bucket", is_flag=True, help="Leave the bucket alone; trying it writes a small object.")
+@cluster_options
 @world_options
-def command(form: str, no_bucket: bool, repository: Path, platform: Path | None, team: str | None) -> int:
+def command(
+    form: str,
+    no_bucket: bool,
+    cluster: str | None,
+    snapshot: Path | None,
+    repository: Path,
+    platform: Path | None,
+    team: str | None,
+) -> int:
     """Say what on this machine and in the bucket is not ready, and how to mend it.
 
     The bucket is tried: a small object is written, and one that is there must not be written over. Exits 0
     when nothing is in the way, 1 otherwise.
+
+    With --cluster or --snapshot it is the cluster that is looked at, and held against the platform's file:
+    what is missing in it or is not as the file has it. Nothing is written there.
     """
+    if cluster is not None or snapshot is not None:
+        checks = cluster_checks(cluster, snapshot, repository, platform, team)
+    else:
+        checks = _checks(repository, platform, team, with_bucket=not no_bucket)
     answers = []
-    for answer in examine(_checks(repository, platform, team, with_bucket=not no_bucket)):
+    for answer in examine(checks):
         answers.append(answer)
         if form == "text":
             _show(answer)
     ready = all(answer.state is not State.PROBLEM for answer in answers)
     if form == "json":
-        checks = [asdict(answer) for answer in answers]
-        said = {"format_version": FORMAT_VERSION, "ready": ready, "checks": checks}
+        told = [asdict(answer) for answer in answers]
+        said = {"format_version": FORMAT_VERSION, "ready": ready, "checks": told}
         click.echo(json.dumps(said, ensure_ascii=False, indent=2))
     else:
         problems = sum(answer.state is State.PROBLEM for answer in answers)

@@ -97,6 +97,7 @@ BUILT_IN: Final = (
         "", "v1", "resourcequotas", "ResourceQuota", has_status=True, answers_deleted=True,
         empty={"spec": {}, "status": {}},
     ),
+    _resource("", "v1", "limitranges", "LimitRange", answers_deleted=True, empty={"spec": {"limits": None}}),
     _resource(
         "batch", "v1", "jobs", "Job", has_status=True, has_generation=True,
         empty={"spec": {"template": {"metadata": {}, "spec": _POD}}, "status": {}},

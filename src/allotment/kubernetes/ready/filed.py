@@ -1,0 +1,30 @@
+"""A cluster out of a file, for the checks: what `allot snapshot` keeps, and none of a live server's answers.
+
+A snapshot holds every kind that it asks for, so that one without objects has none; of Deployments and
+ConfigMaps it holds ours alone. A file that somebody has put together (it knows no namespaces) tells only of
+the kinds that are in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from allotment.kubernetes import kinds
+from allotment.kubernetes.cluster import Snapshot
+from allotment.kubernetes.cluster.reading import ASKED
+from allotment.kubernetes.kinds import Kind
+from allotment.kubernetes.ready.seen import Seen
+from allotment.platform.model import Platform, Team
+
+PARTLY = frozenset({kinds.CONFIG_MAP, kinds.DEPLOYMENT})
+
+
+def of_snapshot(snapshot: Snapshot, platform: Platform, teams: Sequence[Team]) -> Seen:
+    """What a file tells of a cluster."""
+    return Seen(platform, tuple(teams), snapshot, looked=_looked(snapshot))
+
+
+def _looked(snapshot: Snapshot) -> frozenset[Kind]:
+    if snapshot.of(kinds.NAMESPACE) or snapshot.missing:
+        return frozenset(asked.kind for asked in ASKED) - PARTLY
+    return frozenset(kind for kind in kinds.KINDS if snapshot.of(kind))

@@ -1,0 +1,180 @@
+"""Whether the cards of nodes can be claimed: drivers, slices, taints, classes, extended names."""
+
+from __future__ import annotations
+
+import pytest
+
+from allotment.answers import State
+from allotment.kubernetes import kinds
+from tests.kubernetes.ready.alterations import (
+    FINE,
+    NOTE,
+    PROBLEM,
+    TAINT,
+    Alter,
+    Case,
+    chain,
+    lacking,
+    setting,
+    told,
+)
+from tests.kubernetes.ready.clusters import (
+    class_of,
+    node_of,
+    with_more,
+    without,
+)
+
+CASES: list[Case] = [
+    (
+        "default",
+        "driver",
+        lambda seen: without(seen, "ResourceSlice"),
+        PROBLEM,
+        "2 nodes with cards of which gpu.nvidia.com publishes none: node-a, node-b",
+    ),
+    (
+        "default",
+        "driver",
+        lambda seen: without(seen, "ResourceSlice"),
+        PROBLEM,
+        "no driver of cards publishes anything here (install the DRA driver",
+    ),
+    (
+        "default",
+        "driver",
+        lambda seen: without(seen, "ResourceSlice", "node-a-gpus"),
+        PROBLEM,
+        "1 node with cards of which gpu.nvidia.com publishes none: node-a (see whether",
+    ),
+    (
+        "default",
+        "driver",
+        lambda seen: with_more(seen, node_of("node-c", allocatable={"nvidia.com/gpu": "8"})),
+        PROBLEM,
+        "publishes none: node-c",
+    ),
+    ("default", "driver", lacking(kinds.SLICE), NOTE, "ResourceSlices could not be read"),
+    ("default", "driver", lacking(kinds.NODE), NOTE, "nodes could not be read"),
+    (
+        "default",
+        "slices",
+        setting("Node", "node-a", "8", "status", "allocatable", "nvidia.com/gpu"),
+        PROBLEM,
+        "node `node-a` publishes its cards in slices, and as nvidia.com/gpu: 8 from a",
+    ),
+    (
+        "default",
+        "slices",
+        setting("ResourceSlice", "node-a-gpus", 3, "spec", "pool", "resourceSliceCount"),
+        NOTE,
+        "pool gpu.nvidia.com/node-a is incomplete: 1 of 3 slices",
+    ),
+    (
+        "default",
+        "slices",
+        setting("ResourceSlice", "node-a-gpus", "gpu-1", "spec", "devices", 0, "name"),
+        PROBLEM,
+        "two devices named `gpu-1`",
+    ),
+    (
+        "default",
+        "taints",
+        setting("Node", "node-a", {"taints": TAINT}, "spec"),
+        NOTE,
+        "1 of 2 nodes with cards bear the taint nvidia.com/gpu=present:NoSchedule,",
+    ),
+    (
+        "default",
+        "taints",
+        chain(
+            setting("Node", "node-a", {"taints": TAINT}, "spec"),
+            setting("Node", "node-b", {"taints": TAINT}, "spec"),
+        ),
+        PROBLEM,
+        "2 of 2 nodes with cards bear the taint",
+    ),
+    (
+        "kueue",
+        "taints",
+        setting("Node", "node-a", {"taints": TAINT}, "spec"),
+        NOTE,
+        "or write a toleration into the ResourceFlavor allotment",
+    ),
+    (
+        "kueue",
+        "taints",
+        chain(
+            setting("Node", "node-a", {"taints": TAINT}, "spec"),
+            setting(
+                "ResourceFlavor",
+                "allotment",
+                [{"key": "nvidia.com/gpu", "operator": "Exists"}],
+                "spec",
+                "tolerations",
+            ),
+        ),
+        FINE,
+        "pods may go to every node",
+    ),
+    (
+        "default",
+        "taints",
+        setting("Node", "node-a", {"unschedulable": True}, "spec"),
+        NOTE,
+        "1 node with cards cordoned: node-a",
+    ),
+    (
+        "default",
+        "classes",
+        lambda seen: without(seen, "DeviceClass", "gpu-l4"),
+        PROBLEM,
+        "1 DeviceClass is not there: gpu-l4 (allot render --platform-objects",
+    ),
+    (
+        "default",
+        "classes",
+        setting("DeviceClass", "gpu-l4", ..., "spec", "extendedResourceName"),
+        PROBLEM,
+        "DeviceClass gpu-l4: spec.extendedResourceName is nothing, and should be",
+    ),
+    (
+        "default",
+        "classes",
+        setting("DeviceClass", "gpu-l4", "true", "spec", "selectors", 0, "cel", "expression"),
+        PROBLEM,
+        "DeviceClass gpu-l4: spec.selectors[0].cel.expression is true, and should be",
+    ),
+    (
+        "default",
+        "classes",
+        lambda seen: with_more(
+            seen,
+            {
+                **class_of("gpu-old", "gpu"),
+                "metadata": {"name": "gpu-old", "labels": {"app.kubernetes.io/managed-by": "allotment"}},
+            },
+        ),
+        NOTE,
+        "1 DeviceClass of ours that the platform's file does not have: gpu-old",
+    ),
+    (
+        "default",
+        "extended names",
+        setting("Node", "node-a", "8", "status", "allocatable", "allotment/gpu-l4"),
+        PROBLEM,
+        "allotment/gpu-l4 is class gpu-l4, and a device plugin's on node-a as well",
+    ),
+    (
+        "default",
+        "extended names",
+        setting("DeviceClass", "gpu.nvidia.com", "allotment/gpu-l4", "spec", "extendedResourceName"),
+        PROBLEM,
+        "2 classes have the name allotment/gpu-l4: gpu-l4, gpu.nvidia.com",
+    ),
+]
+
+
+@pytest.mark.parametrize(("scheduler", "check", "alter", "state", "words"), CASES)
+def test_it_is_told(scheduler: str, check: str, alter: Alter, state: State, words: str) -> None:
+    told(scheduler, check, alter, state, words)
