@@ -41,6 +41,7 @@ COMMANDS = {
     "why": "Say why a need fits here or not, and what would make it fit.",
     "render": "Print what a cluster is to be given, as YAML.",
     "apply": "Send campaigns, fleets and gangs to a cluster.",
+    "snapshot": "Write a cluster down, to look at it later or elsewhere.",
     "convert": "Turn manifests that count GPUs into claims, with reasons.",
     "explain": "Say what a rule means, why it matters and what to do.",
     "doctor": "Say what on this machine or in the bucket is not ready, and how to mend it.",
