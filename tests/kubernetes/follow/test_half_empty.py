@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from allotment.kubernetes.follow import Followed, State, follow
 from tests.kubernetes.follow.told import NAMES, NAMESPACE, situation
 
-JUNK: st.SearchStrategy[Any] = st.sampled_from([None, "", "x", 0, -3, [], {}, [None], [[]], {"a": 1}, True, 1.5, "0-", "9" * 30])
+JUNK: st.SearchStrategy[Any] = st.sampled_from(
+    [None, "", "x", 0, -3, [], {}, [None], [[]], {"a": 1}, True, 1.5, "0-", "9" * 30]
+)
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
