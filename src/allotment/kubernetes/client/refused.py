@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from allotment.kubernetes.client.asked import Request
+from allotment.kubernetes.client.retries import causes_of, parts_of
 from allotment.kubernetes.client.transport import Reply
 
 WHO: Final = re.compile(r'User "(?P<who>.*?)" cannot (?P<verb>\w+) ')
@@ -31,15 +32,14 @@ class Refused:
     tries: int
 
     @property
-    def details(self) -> Mapping[str, Any]:
+    def details(self) -> Mapping[str, str]:
         """The parts of the answer."""
-        found = self.told.get("details")
-        return found if isinstance(found, dict) else {}
+        return parts_of(self.told)
 
     @property
     def causes(self) -> list[Mapping[str, Any]]:
         """What is wrong, a thing each."""
-        return [each for each in self.details.get("causes") or () if isinstance(each, dict)]
+        return causes_of(self.told)
 
     @property
     def message(self) -> str:

@@ -11,7 +11,7 @@ object that the server cannot read.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
@@ -78,7 +78,7 @@ def is_lost_race(request: Request, found: Found) -> bool:
     if request.method != "PATCH" or not isinstance(found, Reply) or found.status != 409:
         return False
     told = told_by(found)
-    is_bare = told.get("reason") == "Conflict" and not (told.get("details") or {}).get("causes")
+    is_bare = told.get("reason") == "Conflict" and not causes_of(told)
     return is_bare and b'"resourceVersion"' not in request.body and b'"uid"' not in request.body
 
 
@@ -86,6 +86,21 @@ def retry_after(found: Found) -> float:
     """The seconds that the server asks for; none where it says nothing of them."""
     text = found.headers.get("retry-after", "") if isinstance(found, Reply) else ""
     return float(text) if text.isascii() and text.isdigit() else 0.0
+
+
+def parts_of(told: Mapping[str, Any]) -> Mapping[str, str]:
+    """What a Status says of the object: its name, its kind."""
+    found = told.get("details")
+    if not isinstance(found, dict):
+        return {}
+    return {key: value for key, value in found.items() if isinstance(value, str)}
+
+
+def causes_of(told: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What a Status says is wrong, a thing each."""
+    found = told.get("details")
+    listed = found.get("causes") if isinstance(found, dict) else None
+    return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
 
 
 def told_by(reply: Reply) -> dict[str, Any]:
