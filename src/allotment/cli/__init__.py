@@ -44,7 +44,7 @@ COMMANDS = {
     "snapshot": "Write a cluster down, to look at it later or elsewhere.",
     "convert": "Turn manifests that count GPUs into claims, with reasons.",
     "explain": "Say what a rule means, why it matters and what to do.",
-    "doctor": "Say what on this machine or in the bucket is not ready, and how to mend it.",
+    "doctor": "Say what on this machine, in the bucket or in a cluster is not ready, and how to mend it.",
 }
 
 
