@@ -19,20 +19,22 @@ from typing import Any
 
 from allotment.kubernetes.testing import FakeApiServer
 from allotment.kubernetes.testing.answers import Answer
+from allotment.kubernetes.testing.permissions import Permissions
 from tests.conformance.outcomes import ALL, Outcome, Share, attempt, read_json
 
 LEFT_OUT = {
-    "access_": "asks who may do what: a fake server lets everybody do everything",
     "broken_bodies": "bodies that no client library sends, answered in Go's own words",
     "discovery_": "lists every group of a whole server",
     "events": "Events have rules of two groups at once",
-    "forbidden": "asks who may do what",
     "priority_": "the admission plugin for priorities",
-    "rbac_": "asks who may do what",
     "service_": "the admission plugin for service accounts",
     "table": "a server prints tables for a person",
-    "unauthorized": "asks who may do what",
     "vap": "expressions of admission policies",
+}
+PEOPLE = {
+    "admin": Permissions("admin", ("system:masters",)),
+    "": Permissions("system:anonymous", rules=()),
+    **{name: Permissions(name, is_by_roles=True) for name in ("limited", "viewer")},
 }
 PLAYED = ("job_", "list_", "ssa_")
 TOKEN = re.compile(r"<(?:UID|RV|LRV|GEN|CONTINUE)\d+>|<(?:TIME|OLDEST|CURRENT|SERVER|RV)>")
@@ -64,7 +66,7 @@ def is_left_out(name: str) -> bool:
 
 
 def _replay(case: Mapping[str, Any], version: str) -> Iterator[Outcome]:
-    server = FakeApiServer(version, collects=False, sleep=lambda _: None)
+    server = FakeApiServer(version, collects=False, sleep=lambda _: None, tokens=PEOPLE)
     server.add_namespace(NAMESPACE)
     bound: dict[str, str] = {"<NS>": NAMESPACE}
     streams: dict[str, Any] = {}
@@ -90,7 +92,7 @@ def _replay(case: Mapping[str, Any], version: str) -> Iterator[Outcome]:
 
 def _play_job_controller(server: FakeApiServer) -> None:
     """What the controller tells of a Job that is suspended."""
-    for job in server.request("GET", "/apis/batch/v1/jobs").body["items"]:
+    for job in server.play("GET", "/apis/batch/v1/jobs").body["items"]:
         metadata = job["metadata"]
         if not job["spec"]["suspend"] or job["status"].get("conditions") or job["spec"].get("managedBy"):
             continue
@@ -107,12 +109,14 @@ def _play_job_controller(server: FakeApiServer) -> None:
         status = {"conditions": [told], "ready": 0, "terminating": 0, "uncountedTerminatedPods": {}}
         if job["spec"].get("backoffLimitPerIndex") is not None:
             status["failedIndexes"] = ""
-        server.request("PATCH", path, None, merge, {"status": status})
+        server.play("PATCH", path, None, merge, {"status": status})
 
 
 def _ask(server: FakeApiServer, step: Mapping[str, Any], bound: Mapping[str, str]) -> Answer:
     query = _filled(step.get("query") or {}, bound)
-    headers = {"user-agent": "recorder/1.0", **(step.get("headers") or {})}
+    user = step.get("user", "admin")
+    token = {} if user == "anonymous" else {"authorization": f"Bearer {user}"}
+    headers = {"user-agent": "recorder/1.0", **token, **(step.get("headers") or {})}
     body: Any = b""
     if "body" in step:
         body = _filled(step["body"], bound)

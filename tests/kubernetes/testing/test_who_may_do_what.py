@@ -142,3 +142,24 @@ def test_roles_and_bindings_make_the_rules_that_they_give() -> None:
 def test_an_object_can_be_looked_for_without_leave_to_list() -> None:
     client = Client(FakeTransport(server_of()))
     assert client.get(kinds.CONFIG_MAP, "x", "team-a") is None
+
+
+def test_roles_that_the_server_holds_count_from_the_next_request_on() -> None:
+    people = {"v": Permissions("viewer", is_by_roles=True), "a": Permissions("admin", ("system:masters",))}
+    server = FakeApiServer(tokens=people)
+    server.add_namespace("team-a")
+    rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/team-a"
+    maps = "/api/v1/namespaces/team-a/configmaps"
+
+    def as_(token: str, method: str, path: str, body: Any = b"") -> int:
+        return server.request(method, path, headers={"Authorization": f"Bearer {token}"}, body=body).status
+
+    assert as_("v", "GET", maps) == 403
+    rules = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list"]}]
+    assert as_("a", "POST", f"{rbac}/roles", {"metadata": {"name": "r"}, "rules": rules}) == 201
+    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "r"}
+    subject = {"kind": "User", "name": "viewer", "apiGroup": "rbac.authorization.k8s.io"}
+    binding = {"metadata": {"name": "r"}, "roleRef": reference, "subjects": [subject]}
+    assert as_("a", "POST", f"{rbac}/rolebindings", binding) == 201
+    assert as_("v", "GET", maps) == 200
+    assert as_("nobody", "GET", maps) == as_("nobody", "GET", "/healthz") == 401

@@ -1,6 +1,7 @@
 """Who asks the fake server, and what they may do: a table, or the roles among objects.
 
     Permissions("ada", ("allotment:team-a",), of_roles(rendered.objects, "ada", ("allotment:team-a",)))
+    Permissions("ada", ("allotment:team-a",), is_by_roles=True)  # those that the server holds at the time
 
 Without one, all is allowed. A refusal is told in the words of a server that authorizes by RBAC. Facts:
 Kubernetes' documentation, "Using RBAC Authorization" and "Authorization Overview".
@@ -9,7 +10,7 @@ Kubernetes' documentation, "Using RBAC Authorization" and "Authorization Overvie
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from allotment.kubernetes.testing.answers import RequestError
@@ -56,6 +57,13 @@ class Permissions:
     user: str = "admin"
     groups: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = (Rule(("*",), ("*",), ("*",)),)
+    is_by_roles: bool = False
+
+    def under(self, objects: Iterable[Mapping[str, Any]]) -> Permissions:
+        """The same person under roles and bindings as they are now, where these count."""
+        if not self.is_by_roles:
+            return self
+        return replace(self, rules=of_roles(objects, self.user, self.groups))
 
     @property
     def all_groups(self) -> list[str]:
@@ -110,7 +118,7 @@ def verb_of(place: Place, request: Request) -> str:
         return "get" if place.name else "list"
     if request.method == "DELETE":
         return "delete" if place.name else "deletecollection"
-    return _VERBS[request.method]
+    return _VERBS.get(request.method, request.method.lower())
 
 
 def of_roles(objects: Iterable[Mapping[str, Any]], user: str, groups: Sequence[str] = ()) -> tuple[Rule, ...]:

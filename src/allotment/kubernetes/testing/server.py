@@ -42,6 +42,7 @@ _NOT_ALLOWED: Final = "the server does not allow this method on the requested re
 _NO_RESOURCE: Final = "the server could not find the requested resource"
 _LARGEST: Final = 3 * 1024 * 1024
 LOG: Final = "log"
+RBAC: Final = "rbac.authorization.k8s.io"
 _SUFFIX_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
 
 
@@ -148,11 +149,14 @@ class FakeApiServer:
         return (*BUILT_IN, *self._kinds, *(each for _, crd in crds for each in of_definition(crd)))
 
     def _allowed(self, request: Request) -> Answer:
-        if self.tokens is None:
-            return self._answered(request, self.permissions)
-        person = self.tokens.get(request.headers.get("authorization", "").removeprefix("Bearer "))
-        if person is None:
-            return RequestError(401, "Unauthorized", "Unauthorized").answer()
+        person = self.permissions
+        if self.tokens is not None:
+            person = self.tokens.get(request.headers.get("authorization", "").removeprefix("Bearer "))
+            if person is None:
+                return RequestError(401, "Unauthorized", "Unauthorized").answer()
+        if person is not None and person.is_by_roles:
+            kept = self.store.everything()
+            person = person.under(value for key, value in kept if key.resource[0] == RBAC)
         return self._answered(request, person)
 
     def _answered(self, request: Request, allowed: Permissions | None) -> Answer:
