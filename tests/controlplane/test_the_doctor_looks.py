@@ -1,0 +1,59 @@
+"""What `allot doctor --cluster` says of a real server: what the server fills in is no difference to it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from allotment.answers import Answer, State, examine
+from allotment.devices.server import Gate
+from allotment.kubernetes.client import Client
+from allotment.kubernetes.kinds import Object
+from allotment.kubernetes.ready import Seen, checks
+from allotment.kubernetes.ready.asking import look
+from allotment.kubernetes.render.platform import render_platform
+from tests.controlplane.conftest import MEMBERS, needs
+from tests.controlplane.installing import define_kueue, installed
+from tests.controlplane.plane import Plane, Settings
+from tests.kubernetes.ready.clusters import class_of, platform_of, slice_of
+
+PLATFORM = platform_of("kueue")
+WITHOUT_A_MANAGER = {"kueue", "kueue's configuration", "active queues"}
+"""Kueue's kinds are served and nobody acts on them."""
+
+
+@pytest.fixture(scope="module")
+def with_platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
+    needs("etcd", "kubernetes", "kueue")
+    plane = Plane(tmp_path_factory.mktemp("doctor"), Settings(users=MEMBERS))
+    plane.start()
+    drivers: list[Object] = [slice_of("node-a"), slice_of("node-b"), class_of("gpu.nvidia.com", "gpu")]
+    try:
+        define_kueue(plane)
+        with installed(plane.client(), [*render_platform(PLATFORM).objects, *drivers]):
+            yield plane
+    finally:
+        plane.stop()
+
+
+def seen_by(client: Client) -> tuple[Seen, list[Answer]]:
+    seen = look(client, PLATFORM, [PLATFORM.teams["archive"]], now=time.time)
+    return seen, [each for each in examine(checks(seen)) if each.check not in WITHOUT_A_MANAGER]
+
+
+def test_an_administrator_is_told_of_the_missing_secret_alone(with_platform: Plane) -> None:
+    seen, found = seen_by(with_platform.client())
+    assert [each.check for each in found if each.state is State.PROBLEM] == ["credentials"]
+    assert set(seen.kept.values()) == {True}
+    assert set(seen.kept) == {Gate.CONSUMABLE_CAPACITY, Gate.DEVICE_TAINTS, Gate.PRIORITIZED_LIST}
+    assert seen.skew is not None
+
+
+def test_somebody_of_the_team_has_every_right_that_commands_need(with_platform: Plane) -> None:
+    seen, found = seen_by(with_platform.client("archive"))
+    assert [each for each in found if each.state is State.PROBLEM] == []
+    assert seen.identity == "member-of-archive"
+    assert any(each.check == "rights" and each.state is State.FINE for each in found)
+    assert any(each.check == "not looked at" for each in found)
