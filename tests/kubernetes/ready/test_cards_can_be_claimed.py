@@ -6,6 +6,7 @@ import pytest
 
 from allotment.answers import State
 from allotment.kubernetes import kinds
+from allotment.platform.model import Card
 from tests.kubernetes.ready.alterations import (
     FINE,
     NOTE,
@@ -15,6 +16,7 @@ from tests.kubernetes.ready.alterations import (
     Case,
     chain,
     lacking,
+    platform,
     setting,
     told,
 )
@@ -25,6 +27,7 @@ from tests.kubernetes.ready.clusters import (
     without,
 )
 
+UNGUARDED = "device.attributes['gpu.nvidia.com'].none"
 CASES: list[Case] = [
     (
         "default",
@@ -157,6 +160,50 @@ CASES: list[Case] = [
         ),
         NOTE,
         "1 DeviceClass of ours that the platform's file does not have: gpu-old",
+    ),
+    (
+        "default",
+        "kinds of card",
+        lambda seen: seen,
+        FINE,
+        "there are devices of gpu.nvidia.com, gpu-a100-80",
+    ),
+    (
+        "default",
+        "kinds of card",
+        lambda seen: seen,
+        NOTE,
+        "no device that is published is of DeviceClass gpu-l4: what asks for it waits (take the kind",
+    ),
+    (
+        "default",
+        "kinds of card",
+        lambda seen: without(seen, "DeviceClass", "gpu.nvidia.com"),
+        PROBLEM,
+        "DeviceClass gpu.nvidia.com is not there, which claims of ours name",
+    ),
+    (
+        "default",
+        "kinds of card",
+        setting(
+            "DeviceClass",
+            "gpu-l4",
+            UNGUARDED,
+            "spec",
+            "selectors",
+            0,
+            "cel",
+            "expression",
+        ),
+        PROBLEM,
+        "the selectors of DeviceClass gpu-l4 fail: CEL runtime error: no such key: none",
+    ),
+    (
+        "kai",
+        "kinds of card",
+        platform(cards={"l4": Card("L4", "cheap-l4")}),
+        NOTE,
+        "KAI does not count class cheap-l4, which has no `gpu` in its name",
     ),
     (
         "default",

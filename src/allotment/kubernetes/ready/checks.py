@@ -8,6 +8,7 @@ from typing import Final
 
 from allotment.answers import Answer, Check
 from allotment.kubernetes.ready import (
+    classes,
     connection,
     devices,
     kai,
@@ -29,6 +30,7 @@ CHECKS: Final[Mapping[str, Callable[[Seen], Iterator[Answer]]]] = {
     "slices": devices.slices,
     "taints": devices.taints,
     "classes": objects.held_against("classes"),
+    "kinds of card": classes.found_by_classes,
     "extended names": devices.extended_names,
     "kueue": kueue.kueue,
     "kueue's configuration": kueue_config.configuration,

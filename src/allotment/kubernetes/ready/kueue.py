@@ -52,10 +52,9 @@ def kueue(seen: Seen) -> Iterator[Answer]:
     if manager is None:
         could = seen.can_tell(kinds.DEPLOYMENT)
         why = f"there is no Deployment {MANAGER}" if could else "Deployments could not be read"
-        yield note(
-            CHECK,
-            f"whether Kueue's manager runs, and in which release, cannot be told: {why} in {KUEUE_NAMESPACE}",
-        )
+        words = f"whether Kueue's manager runs, and in which release, cannot be told: {why}"
+        remedy = "see where it is installed" if could else "let somebody who may read them run this"
+        yield note(CHECK, f"{words} in {KUEUE_NAMESPACE}", remedy)
         said = seen.platform.versions.kueue
         if release_of(said) < release_of(SINCE_MENDED):
             yield _defects(f"the platform's file says Kueue {said}, which")
