@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from allotment.kubernetes import kinds
 from allotment.kubernetes.client import ApiError, Client
+from allotment.kubernetes.client.settling import holds
 from allotment.kubernetes.testing import FakeApiServer, faults
 from allotment.kubernetes.testing.transport import FakeTransport
 
@@ -40,6 +41,13 @@ def replaced(client: Client) -> Any:
     return client.replace({**found, "data": {"k": "2"}}, manager="allotment")
 
 
+def patched(client: Client) -> Any:
+    found = client.get(kinds.CONFIG_MAP, "old", SPACE)
+    assert found is not None
+    change = {"metadata": {"resourceVersion": found["metadata"]["resourceVersion"]}, "data": {"k": None}}
+    return client.patch(kinds.CONFIG_MAP, "old", SPACE, change, manager="allotment")
+
+
 def deleted(client: Client) -> Any:
     found = client.get(kinds.CONFIG_MAP, "old", SPACE)
     assert found is not None
@@ -55,6 +63,7 @@ CALLS: dict[str, Callable[[Client], Any]] = {
     "patch": lambda client: client.patch(
         kinds.CONFIG_MAP, "old", SPACE, {"data": {"n": "1"}}, manager="allotment"
     ),
+    "patch of a version": patched,
     "replace": replaced,
     "delete": deleted,
     "log": lambda client: client.raw("/version"),
@@ -63,7 +72,7 @@ CALLS: dict[str, Callable[[Client], Any]] = {
 
 def state(server: FakeApiServer) -> Any:
     found = server.store.listed(("", "configmaps"), "")
-    return {key.name: value["data"] for key, value in found}
+    return {key.name: value.get("data", {}) for key, value in found}
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -116,6 +125,23 @@ def test_a_creation_is_made_once_or_told_to_have_failed(plan: list[faults.Fault 
     is_there = state(server).get("a") == {"k": "1"}
     assert is_there or refused is not None
     assert refused is None or (refused.reason != "AlreadyExists" and (refused.is_unsure or not is_there))
+
+
+@pytest.mark.parametrize(
+    ("present", "sent", "is_held"),
+    [
+        ({"a": 1, "b": 2}, {"a": 1}, True),
+        ({"a": 1}, {"a": 1, "b": {}}, True),
+        ({"a": 1}, {"a": 1, "b": None}, True),
+        ({"a": 1, "b": 2}, {"a": 1, "b": None}, False),
+        ({"a": [{"x": 1, "y": 2}]}, {"a": [{"x": 1}]}, True),
+        ({"a": [1, 2]}, {"a": [1]}, False),
+        ({"a": 1}, {"a": {"b": 1}}, False),
+        ({"metadata": {"uid": "2"}}, {"metadata": {"uid": "1", "resourceVersion": "7"}}, True),
+    ],
+)
+def test_what_was_sent_is_there_whatever_is_beside_it(present: Any, sent: Any, is_held: bool) -> None:
+    assert holds(present, sent) is is_held
 
 
 @pytest.mark.parametrize("fault", [faults.CUT_BEFORE, faults.CUT_AFTER, faults.BROKEN], ids=NAMED.__getitem__)

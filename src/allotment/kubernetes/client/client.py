@@ -115,7 +115,8 @@ class Client:
     ) -> Object:
         """A JSON merge patch of one object."""
         path = kind.path(namespace, name, subresource)
-        return self._object(Request("PATCH", path, _options(manager, dry_run=dry_run), _body(change), MERGE))
+        request = Request("PATCH", path, _options(manager, dry_run=dry_run), _body(change), MERGE)
+        return self._object(request, settling.replaced(change, lambda: self.get(kind, name, namespace)))
 
     def replace(self, value: Object, *, manager: str) -> Object:
         """The object as a whole; ApiError 409 ``Conflict`` where its version is not the latest."""

@@ -65,7 +65,8 @@ def unsettled(request: Request, error: ApiError) -> ApiError:
 
 def _unsure(error: ApiError, request: Request) -> ApiError:
     if error.is_unsure and request.method != "GET" and request.is_kept:
-        error.remedy = f"whether it was done is not known: look before you go on; {error.remedy}"
+        told = "whether it was done is not known: look before you go on"
+        error.remedy = f"{told}; {error.remedy}" if error.exit_code == EXIT_WORLD else told
     return error
 
 

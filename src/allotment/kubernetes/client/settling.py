@@ -2,8 +2,8 @@
 
 A name is given once, so a creation that is made again is never doubled; it may only be refused for its own
 first try. The object that is there is that one if its manager has written it and it holds all that was sent,
-but for what others have changed since. A replacement names the version that it replaces, and is done where
-all that was sent is there. A deletion that finds nothing is done.
+but for what others have changed since. What names a version is done where all that was sent is there. A
+deletion that finds nothing is done.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def created(sent: Object, manager: str, look: Look) -> Callable[[Found], Reply |
 
 
 def replaced(sent: Object, look: Look) -> Callable[[Found], Reply | None]:
-    """What settles a replacement: it is refused for its own first try as for another's."""
+    """What settles a change of a version: it is refused for its own first try as for another's."""
 
     def settle(found: Found) -> Reply | None:
         if isinstance(found, CutError) or found.status != 409:
@@ -59,14 +59,13 @@ def deleted(uid: str | None, look: Look) -> Callable[[Found], Reply | None]:
 
 
 def holds(present: Any, sent: Any) -> bool:
-    """Whether all that was sent is there; what a server puts beside it does not count."""
+    """Whether all that was sent is there, and what was sent as null is not, whatever is beside it."""
     if isinstance(sent, Mapping):
+        present = {} if present is None else present
         if not isinstance(present, Mapping):
             return False
-        keys = [key for key in sent if sent[key] is not None and key not in _OF_THE_SERVER]
-        return all(
-            key in present and holds(present[key], sent[key]) for key in keys if not _is_bare(sent[key])
-        )
+        keys = [key for key in sent if key not in _OF_THE_SERVER and sent[key] not in ({}, [])]
+        return all(holds(present.get(key), sent[key]) for key in keys)
     if isinstance(sent, list):
         same_length = isinstance(present, list) and len(present) == len(sent)
         return same_length and all(holds(there, told) for there, told in zip(present, sent, strict=True))
@@ -74,10 +73,6 @@ def holds(present: Any, sent: Any) -> bool:
 
 
 _OF_THE_SERVER = frozenset({"managedFields", "resourceVersion", "generation", "creationTimestamp", "uid"})
-
-
-def _is_bare(value: Any) -> bool:
-    return value in ({}, [])
 
 
 def _is_lost(found: Found) -> bool:
