@@ -1,8 +1,9 @@
 """Recorded worlds: ten cycles of Kueue's own scheduler, with what lies between them, against the model.
 
 Between two cycles the adapter does what Kueue's controllers and the jobs do: what was decided reaches the
-queues, evicted workloads stop and give their quota back, others end, elastic ones ask for more. A world agrees
-if every cycle does, in everything that is recorded; of one that does not, the first difference is shown.
+queues, evicted workloads stop and give their quota back, others end, elastic ones ask for more. A world
+agrees if every cycle does, in everything that is recorded; of one that does not, the first difference is
+shown.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def run_worlds(path: Path, share: Share = ALL) -> Iterator[Outcome]:
     """Every world."""
     for world in read_json_lines(path, share):
         feature = world["id"].rpartition("-")[0]
-        recorded = [_normal(cycle) for cycle in world["cycles"]]
+        recorded: list[Raw] = [_normal(cycle) for cycle in world["cycles"]]
         found = attempt(lambda world=world: list(World(world["world"]).run()))  # type: ignore[misc]
         expected, answer = _first_difference(recorded, found)
         yield Outcome(world["id"], feature, expected, answer)

@@ -1,0 +1,149 @@
+"""What each head would get: all of it, or fewer pods, and whom that would cost.
+
+The rules are those of ``nominate``, ``getAssignments`` and ``PodSetReducer`` in ``pkg/scheduler``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from allotment.scheduling.kueue.assigning import Assigner, Pinned, Sought
+from allotment.scheduling.kueue.assignment import Assignment, Mode, Progress
+from allotment.scheduling.kueue.charges import Info
+from allotment.scheduling.kueue.classical import choose_classically
+from allotment.scheduling.kueue.decisions import Reason, Requeue
+from allotment.scheduling.kueue.entries import Entry
+from allotment.scheduling.kueue.fair import choose_fairly
+from allotment.scheduling.kueue.gates import Gate
+from allotment.scheduling.kueue.ground import Ground
+from allotment.scheduling.kueue.placing import place_after
+from allotment.scheduling.kueue.preempting import Preemptor, Target
+from allotment.scheduling.state.queues import ClusterQueue
+from allotment.scheduling.state.state import State
+
+Found = tuple[Assignment, list[Target]]
+
+
+def fault_of(ground: Ground, state: State, entry: Entry) -> bool:
+    """Note what keeps a head from being looked at at all; whether there is such a thing."""
+    info = entry.info
+    name = info.cluster_queue
+    if any(check.state in {"Retry", "Rejected"} for check in info.workload.checks):
+        entry.message, entry.reason = "The workload has failed admission checks", Reason.PENDING
+    elif name in ground.tree.inactive:
+        entry.message, entry.reason = f"ClusterQueue {name} is inactive", Reason.SUSPENDED
+    elif name not in ground.tree.queues:
+        entry.message, entry.reason = f"ClusterQueue {name} not found", Reason.MISCONFIGURED
+    else:
+        queue = ground.tree.queues[name].queue
+        return queue is not None and _misconfigured(state, entry, queue)
+    return True
+
+
+def _misconfigured(state: State, entry: Entry, queue: ClusterQueue) -> bool:
+    workload = entry.info.workload
+    if not selects(state, queue, workload.namespace):
+        entry.message = "workload namespace doesn't match ClusterQueue selector"
+        entry.reason, entry.requeue = Reason.MISCONFIGURED, Requeue.NAMESPACE
+        return True
+    if workload.faults:
+        entry.message, entry.reason = "; ".join(workload.faults), Reason.MISCONFIGURED
+        return True
+    return False
+
+
+def selects(state: State, queue: ClusterQueue, namespace: str) -> bool:
+    """Whether a ClusterQueue takes workloads of a namespace."""
+    return queue.namespaces is not None and queue.namespaces.matches(state.namespaces.get(namespace, {}))
+
+
+class Nominator:
+    """Looks for what workloads would get on the ground as it is."""
+
+    def __init__(self, ground: Ground) -> None:
+        self._ground = ground
+        fair = ground.settings.fair is not None
+        self._preemptor = Preemptor(ground, choose_fairly if fair else choose_classically)
+
+    def assign(self, info: Info, progress: Progress | None, pinned: Pinned | None = None) -> Found:
+        """What a workload would get, and its victims."""
+        if progress is not None and self._outdated(progress, info):
+            progress = None
+        assignment, targets = self._initial(Sought(info, progress, pinned, self._replaced(info)))
+        if self._ground.settings.on(Gate.TOPOLOGY):
+            infos = [target.info for target in targets]
+            place_after(self._ground, self._ground.node(info), info, assignment, infos)
+        return assignment, targets
+
+    def _outdated(self, progress: Progress, info: Info) -> bool:
+        """Whether flavors have to be tried from the start again."""
+        ground = self._ground
+        if ground.settings.on(Gate.KEEP_PROGRESS):
+            if not progress.suits(info.shape):
+                return True
+            if ground.cycle - progress.cycle <= 1:
+                return False
+        return ground.generations.get(info.cluster_queue, 0) > progress.generation
+
+    def _replaced(self, info: Info) -> Info | None:
+        """The smaller slice that an elastic workload takes the place of."""
+        key = info.workload.replaces
+        if key is None or not self._ground.settings.on(Gate.ELASTIC) or key in self._ground.gone:
+            return None
+        old = self._ground.held.get(info.cluster_queue, {}).get(key)
+        return old if old is not None and old.workload.namespace == info.workload.namespace else None
+
+    def _initial(self, sought: Sought) -> Found:
+        info = sought.info
+        assigner = Assigner(self._ground, sought, self._preemptor.prober(info))
+        replaced = [Target(sought.replaced)] if sought.replaced else []
+        found = self._try(assigner, None)
+        if found[1] is not None:
+            return found[0], replaced + found[1]
+        if info.partly and self._ground.settings.on(Gate.PARTIAL):
+            fewer = self._fewer(assigner, info)
+            if fewer is not None:
+                return fewer[0], replaced + fewer[1]
+        return found[0], []
+
+    def _try(
+        self, assigner: Assigner, counts: Sequence[int] | None
+    ) -> tuple[Assignment, list[Target] | None]:
+        """An assignment, and its victims; None instead of these where it cannot be had."""
+        assignment = assigner.assign(counts)
+        if assignment.mode is Mode.FIT:
+            return assignment, []
+        if assignment.mode is Mode.PREEMPT:
+            return assignment, self._preemptor.targets(assigner.sought.info, assignment) or None
+        return assignment, None
+
+    def _fewer(self, assigner: Assigner, info: Info) -> Found | None:
+        """The most pods that can be had, found by halving."""
+        pod_sets = info.workload.pod_sets
+        full = [pods.count for pods in pod_sets]
+        deltas = [
+            pods.count - (pods.count if pods.min_count is None else pods.min_count) for pods in pod_sets
+        ]
+        total = sum(deltas)
+        if total <= 0:
+            return None
+        good: dict[int, Found] = {}
+        low, high = 0, total + 1
+        while low < high:
+            middle = (low + high) // 2
+            counts = [count - delta * middle // total for count, delta in zip(full, deltas, strict=True)]
+            assignment, targets = self._try(assigner, counts)
+            if targets is None:
+                low = middle + 1
+            else:
+                good[middle] = assignment, targets
+                high = middle
+        return good.get(low)
+
+
+def pinned_by(assignment: Assignment) -> Mapping[str, Mapping[str, str]]:
+    """The flavors of an assignment, to hold a workload to them."""
+    return {
+        choice.name: {resource: each.flavor for resource, each in choice.choices.items()}
+        for choice in assignment.pod_sets
+    }

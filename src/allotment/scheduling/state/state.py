@@ -1,0 +1,34 @@
+"""The whole of what a scheduler decides on, at one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from allotment.scheduling.state.nodes import ClusterNode, Flavor, Topology
+from allotment.scheduling.state.queues import ClusterQueue, Cohort, LocalQueue
+from allotment.scheduling.state.shelf import Shelf
+from allotment.scheduling.state.workloads import Workload
+
+_NO_WORKLOADS: Shelf[str, Workload] = Shelf()
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Queues, quotas, nodes and workloads, by name; what is of a namespace by ``namespace/name``.
+
+    ``namespaces`` has the labels of each; a namespace that is not there has none.
+    """
+
+    cluster_queues: Mapping[str, ClusterQueue] = field(default_factory=dict, hash=False)
+    cohorts: Mapping[str, Cohort] = field(default_factory=dict, hash=False)
+    local_queues: Mapping[str, LocalQueue] = field(default_factory=dict, hash=False)
+    flavors: Mapping[str, Flavor] = field(default_factory=dict, hash=False)
+    topologies: Mapping[str, Topology] = field(default_factory=dict, hash=False)
+    nodes: Mapping[str, ClusterNode] = field(default_factory=dict, hash=False)
+    namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
+    workloads: Shelf[str, Workload] = field(default=_NO_WORKLOADS, hash=False)
+
+    def with_workloads(self, changes: Mapping[str, Workload | None]) -> State:
+        """The state in which these workloads are so; None takes one away."""
+        return replace(self, workloads=self.workloads.put(changes))
