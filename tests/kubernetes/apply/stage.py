@@ -231,13 +231,13 @@ class Stage:
 
 
 def _bare(value: Any) -> Any:
-    """An object without uids, versions, times and owners' times."""
-    unstable = {"uid", "resourceVersion", "creationTimestamp", "generation", "time"}
+    """An object without uids, versions and times."""
+    unstable = ("uid", "resourceVersion", "creationTimestamp", "generation", "time", "allotment/job-uid")
     if isinstance(value, Mapping):
         return {
             key: _bare(each)
             for key, each in value.items()
-            if key not in unstable and not key.startswith("allotment/job-uid")
+            if key not in unstable and not key.endswith("controller-uid")
         }
     return [_bare(each) for each in value] if isinstance(value, list) else value
 

@@ -75,7 +75,7 @@ def _sent(sending: Sending, plan: Plan, world: World) -> Report:
     outcomes: list[Outcome] = []
     failed: set[str] = set()
     for each in _tried(sending.client, plan, world):
-        needs = each.pipelines & failed
+        needs = each.plan.pipelines & failed
         if needs or each.outcome.refusals:
             outcomes.append(replace(each.outcome, failure=_needs(needs)) if needs else each.outcome)
             continue

@@ -37,9 +37,14 @@ def has_window(job: Object) -> bool:
 
 
 def is_handed_over(live: Object) -> bool:
-    """Whether the width belongs to who moves windows, and no longer to who renders."""
+    """Whether the width belongs to somebody else than who renders."""
     spec = applied_fields(live).get("f:spec", {})
-    return "f:parallelism" not in spec and WINDOW in owners_of(live, *WIDTH)
+    return "f:parallelism" not in spec and bool(owners_of(live, *WIDTH))
+
+
+def movers_of(live: Object) -> tuple[str, ...]:
+    """Who owns the width, beside us."""
+    return tuple(each for each in owners_of(live, *WIDTH) if each not in {MANAGER, WINDOW})
 
 
 def width_of(live: Object) -> int:

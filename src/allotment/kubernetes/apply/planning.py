@@ -7,7 +7,7 @@ written down, one that runs is settled. Of a campaign without such a Job nothing
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from allotment.kubernetes.apply.admissible import claim_faults, cluster_faults, quota_faults, quota_notes
 from allotment.kubernetes.apply.asked import claims_among, claims_named
@@ -26,7 +26,7 @@ from allotment.kubernetes.apply.outcome import Refusal, Verb
 from allotment.kubernetes.apply.pausing import pause_steps
 from allotment.kubernetes.apply.pruning import prune_plans
 from allotment.kubernetes.apply.settling import remembered, settled_words, settling
-from allotment.kubernetes.apply.steps import Apply, Delete, GroupPlan, Plan, Step
+from allotment.kubernetes.apply.steps import Apply, Delete, GroupPlan, Plan, Step, is_idle
 from allotment.kubernetes.apply.wanted import Wanted, wanted_of
 from allotment.kubernetes.cluster import Snapshot
 from allotment.kubernetes.kinds import WORKLOAD, Object
@@ -66,6 +66,10 @@ def plan_of(context: Context, wish: Wish, live: Snapshot) -> Plan:
             f"campaigns/{name}", said=("paused: nothing of it is out",) if campaign.suspend else ()
         )
         groups.setdefault(f"campaigns/{name}", held)
+    needed = {name for each in groups.values() if not each.refusals for name in each.pipelines}
+    groups = {
+        name: replace(each, steps=()) if is_idle(name, needed) else each for name, each in groups.items()
+    }
     said = [f"{each}" for each in wanted.notes]
     said += dict.fromkeys(quota_notes(context, live))
     ordered = sorted(groups.values(), key=lambda each: (not each.group.startswith("pipelines/"), each.group))

@@ -14,15 +14,14 @@ from typing import Final
 from allotment.errors import EXIT_WORLD
 from allotment.kubernetes.apply.activating import activate
 from allotment.kubernetes.apply.fields import MANAGER
-from allotment.kubernetes.apply.frozen import PIPELINE
-from allotment.kubernetes.apply.groups import address, labels, shown
+from allotment.kubernetes.apply.groups import address, shown
 from allotment.kubernetes.apply.jobs import as_live
 from allotment.kubernetes.apply.lease import Lease
 from allotment.kubernetes.apply.memory import holder_of
 from allotment.kubernetes.apply.outcome import Done, Outcome, Refusal, Verb, refused
 from allotment.kubernetes.apply.same import is_same
 from allotment.kubernetes.apply.settling import settling
-from allotment.kubernetes.apply.steps import Activate, Apply, Delete, GroupPlan, Step
+from allotment.kubernetes.apply.steps import Activate, Apply, Delete, GroupPlan, Step, is_idle
 from allotment.kubernetes.client import ApiError, Client
 from allotment.kubernetes.kinds import Object, kind_of
 from allotment.kubernetes.render.context import Context
@@ -40,13 +39,6 @@ class Tried:
     steps: tuple[Step, ...] = ()
     verbs: tuple[Done, ...] = ()
     refusals: tuple[Refusal, ...] = ()
-
-    @property
-    def pipelines(self) -> frozenset[str]:
-        """The groups of the pipelines that it needs."""
-        names = {labels(each.value).get(PIPELINE) for each in self.plan.steps if isinstance(each, Apply)}
-        found = {f"pipelines/{name}" for name in names if name is not None}
-        return frozenset(found - {self.plan.group})
 
     @property
     def outcome(self) -> Outcome:
@@ -81,13 +73,15 @@ def tried(client: Client, plan: GroupPlan) -> Tried:
 
 
 def held_back(trials: Sequence[Tried]) -> list[Tried]:
-    """What needs a pipeline that is refused is refused with it."""
+    """What needs a pipeline that is refused is refused with it; a pipeline that nothing needs is not sent."""
     wrong = {each.plan.group for each in trials if each.outcome.refusals}
     found = []
     for each in trials:
-        why = tuple(Refusal(f"it needs {name}, which is refused") for name in sorted(each.pipelines & wrong))
+        needs = sorted(each.plan.pipelines & wrong)
+        why = tuple(Refusal(f"it needs {name}, which is refused") for name in needs)
         found.append(replace(each, refusals=(*each.refusals, *why)))
-    return found
+    needed = {name for each in found if not each.outcome.refusals for name in each.plan.pipelines}
+    return [replace(each, steps=(), verbs=()) if is_idle(each.plan.group, needed) else each for each in found]
 
 
 def unchanged(plan: GroupPlan) -> Tried:
@@ -176,7 +170,7 @@ class Sending:
 
 def refusal_of(error: ApiError, step: Step) -> Refusal:
     """A refusal in words; raises the error again where it is the world's fault."""
-    if error.exit_code == EXIT_WORLD:
+    if error.exit_code == EXIT_WORLD and error.status != 404:
         raise error
     if error.reason == "AlreadyExists":
         return Refusal(

@@ -15,6 +15,7 @@ from allotment.kubernetes.apply.jobs import (
     has_window,
     is_handed_over,
     kept_words,
+    movers_of,
     width_of,
     with_width,
 )
@@ -37,8 +38,14 @@ def settling(context: Context, rendered: Object, live: Object, holder: Object | 
     yield Apply(as_live(rendered, live), live, follows=is_window and not is_over)
     yield from remembered(live, holder)
     width = int(rendered["spec"].get("parallelism", 1))
-    if is_window and not context.with_kueue and width != width_of(live):
+    if is_window and not context.with_kueue and width != width_of(live) and not _is_moved(rendered, live):
         yield Apply(with_width(live, width), live, WINDOW, follows=not is_over)
+
+
+def _is_moved(rendered: Object, live: Object) -> bool:
+    """Whether somebody else has moved the width, and the file says what it said."""
+    same = notes_on(rendered).get(WINDOW_NOTE) == notes_on(live).get(WINDOW_NOTE)
+    return bool(movers_of(live)) and same
 
 
 def remembered(live: Object, holder: Object | None) -> Iterator[Apply]:
@@ -55,6 +62,15 @@ def settled_words(context: Context, rendered: Object, live: Object) -> Iterator[
     kept = kept_words(rendered, live)
     if kept is not None:
         yield kept
+    width = int(rendered["spec"].get("parallelism", 1))
+    if (
+        has_window(rendered)
+        and not context.with_kueue
+        and width != width_of(live)
+        and _is_moved(rendered, live)
+    ):
+        who, name = " and ".join(movers_of(live)), live["metadata"]["name"]
+        yield f"{who} made Job {name} {width_of(live)} wide, where the file says {width}: it is left so"
     now, was = notes_on(rendered).get(WINDOW_NOTE), notes_on(live).get(WINDOW_NOTE)
     if context.with_kueue and None not in {now, was} and now != was:
         yield (

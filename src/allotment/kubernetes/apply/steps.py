@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from allotment.kubernetes.apply.fields import MANAGER
-from allotment.kubernetes.apply.groups import shown
+from allotment.kubernetes.apply.frozen import PIPELINE
+from allotment.kubernetes.apply.groups import labels, shown
 from allotment.kubernetes.apply.outcome import Refusal, Verb
 from allotment.kubernetes.apply.same import is_there
 from allotment.kubernetes.kinds import Object
@@ -85,6 +87,13 @@ class GroupPlan:
     left: tuple[Object, ...] = ()
 
     @property
+    def pipelines(self) -> frozenset[str]:
+        """The groups of the pipelines that it needs."""
+        names = {labels(each.value).get(PIPELINE) for each in self.steps if isinstance(each, Apply)}
+        found = {f"pipelines/{name}" for name in names if name is not None}
+        return frozenset(found - {self.group})
+
+    @property
     def is_done(self) -> bool:
         """Whether nothing has to be sent."""
         return all(isinstance(step, Apply) and step.is_done for step in self.steps)
@@ -101,3 +110,8 @@ class Plan:
     def is_done(self) -> bool:
         """Whether nothing has to be sent."""
         return all(group.is_done for group in self.groups if not group.refusals)
+
+
+def is_idle(group: str, needed: Collection[str]) -> bool:
+    """Whether it is a pipeline's group that nothing needs."""
+    return group.startswith("pipelines/") and group not in needed
