@@ -137,3 +137,35 @@ def test_a_log_that_is_cut_time_after_time_is_given_up() -> None:
     with pytest.raises(ApiError, match="ended without an answer"):
         told(Client(transport, jitter=lambda: 0.0))
     assert transport.slept == [1.0, 2.0, 4.0]
+
+
+class Told(FakeTransport):
+    """A server whose log is these lines, and is cut after some of them."""
+
+    def __init__(self, lines: list[bytes], after: list[int]) -> None:
+        super().__init__(FakeApiServer())
+        self.told, self.after = lines, after
+
+    def stream(self, *_: Any) -> tuple[Reply, Iterator[bytes]]:
+        return Reply(200), self._lines(self.after.pop(0) if self.after else None)
+
+    def _lines(self, left: int | None) -> Iterator[bytes]:
+        yield from self.told[:left]
+        if left is not None:
+            raise CutError("cut")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [b"one\n", b"two words\n", b"\n"],
+        [
+            b"2026-07-01T00:00:01.5Z one\n",
+            b"2026-07-01T02:00:01.51+02:00 two words\n",
+            b"2026-07-01T00:00:02Z \n",
+        ],
+    ],
+)
+def test_lines_without_a_time_or_of_another_zone_are_told_once(lines: list[bytes]) -> None:
+    client = Client(Told(lines, [2, 1]), jitter=lambda: 0.0)
+    assert list(client.log("p", SPACE)) == [b"one\n", b"two words\n", b"\n"]

@@ -6,9 +6,11 @@ were told before are passed over by their times. Facts: Kubernetes' API referenc
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
 
 from allotment.kubernetes.client.asked import Request
 from allotment.kubernetes.client.refusals import refusal
@@ -17,6 +19,9 @@ from allotment.kubernetes.kinds import POD
 
 if TYPE_CHECKING:
     from allotment.kubernetes.client.sending import Sender
+
+
+_TIME: Final = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +85,8 @@ def log_lines(sender: Sender, name: str, namespace: str, wanted: Wanted) -> Iter
         before = told.time, told.count
         try:
             for line in sender.lines(request):
-                time, _, text = line.partition(b" ")
-                if told.is_new(time.decode(errors="replace")):
+                time, text = _parted(line)
+                if told.is_new(time):
                     yield line if wanted.times else text
             return
         except CutError as error:
@@ -91,7 +96,17 @@ def log_lines(sender: Sender, name: str, namespace: str, wanted: Wanted) -> Iter
                 raise refusal(request, error, sender.transport.name, tries=cuts) from error
 
 
-def _order(time: str) -> tuple[str, str]:
-    """Times in their order: a fraction of a second has as many digits as it needs."""
-    second, _, fraction = time.removesuffix("Z").partition(".")
-    return second, fraction.ljust(9, "0")
+def _parted(line: bytes) -> tuple[str, bytes]:
+    """A line's time and its text; without a time where the node gives none."""
+    time, space, text = line.partition(b" ")
+    told = time.decode(errors="replace")
+    return (told, text) if space and _TIME.fullmatch(told) else ("", line)
+
+
+def _order(time: str) -> tuple[float, str]:
+    """Times in their order: they may be of other zones, and a fraction has as many digits as it needs."""
+    found = _TIME.fullmatch(time)
+    if found is None:
+        return 0.0, ""
+    second, fraction, zone = found.groups()
+    return datetime.fromisoformat(second + zone).timestamp(), (fraction or "").ljust(9, "0")
