@@ -15,6 +15,8 @@ from tests.controlplane.plane import Plane, Settings
 from tests.go_programs import NoProgram, built
 
 HERE = Path(__file__).parent
+MEMBERS = {team: (f"member-of-{team}", f"allotment:{team}") for team in ("archive", "laboratory", "library")}
+"""Somebody of each team."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -35,7 +37,7 @@ def needs(*names: str) -> None:
 @pytest.fixture(scope="session")
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
     """A plane as Kubernetes is by default."""
-    yield from _running(tmp_path_factory.mktemp("plane"), Settings())
+    yield from _running(tmp_path_factory.mktemp("plane"), Settings(users=MEMBERS))
 
 
 def _running(folder: Path, settings: Settings) -> Iterator[Plane]:

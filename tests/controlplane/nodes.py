@@ -21,8 +21,9 @@ CAPACITY: Final[Mapping[str, str]] = {
 def publish(
     client: Client, description: str, *, port: int, rack_of: int = 4, capacity: Mapping[str, str] = CAPACITY
 ) -> tuple[str, ...]:
-    """Make the nodes and their slices; returns the nodes' names. Racks are of so many nodes each."""
-    slices = parse_description(description).slices
+    """Make nodes, slices and the drivers' classes; returns the nodes' names. A rack is so many nodes."""
+    world = parse_description(description)
+    slices = world.slices
     names = sorted({each.node_name for each in slices if each.node_name})
     for number, name in enumerate(names):
         labels = {"example.org/rack": f"rack-{number // rack_of + 1}"}
@@ -30,6 +31,8 @@ def publish(
         client.patch(
             NODE, name, None, {"status": _status(port, capacity)}, manager=MANAGER, subresource="status"
         )
+    for each_class in world.classes.values():
+        client.apply(each_class.to_dict(), manager=MANAGER)
     for each in slices:
         client.create(each.to_dict(), manager=MANAGER)
     return tuple(names)

@@ -9,14 +9,13 @@ import pytest
 from allotment.kubernetes.client import ApiError, Client
 from allotment.kubernetes.kinds import Object, kind_of
 from allotment.platform.model import SCHEDULERS
-from tests.controlplane.conftest import needs
+from tests.controlplane.conftest import MEMBERS, needs
 from tests.controlplane.installing import FOREIGN, define_kueue, installed, known
 from tests.controlplane.plane import Plane, Settings
 from tests.kubernetes.stored import TEAMS, Case
 
 GATES = ("GenericWorkload", "GangScheduling")
 SERVED = ("scheduling.k8s.io/v1alpha2",)
-USERS = {team: (f"member-of-{team}", f"allotment:{team}") for team in (*TEAMS.values(), "laboratory")}
 CASES = [(example, scheduler) for example in TEAMS for scheduler in SCHEDULERS]
 LOOKED_UP = {"Workload"}
 """Kinds that have to be there in earnest before a server takes, even for show, what names them."""
@@ -26,7 +25,7 @@ LOOKED_UP = {"Workload"}
 def with_gangs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
     """A plane with the alpha kinds of gangs, and with Kueue's kinds."""
     needs("etcd", "kubernetes", "kueue")
-    plane = Plane(tmp_path_factory.mktemp("gangs"), Settings(GATES, SERVED, USERS))
+    plane = Plane(tmp_path_factory.mktemp("gangs"), Settings(GATES, SERVED, MEMBERS))
     plane.start()
     try:
         define_kueue(plane)
