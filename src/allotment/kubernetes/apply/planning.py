@@ -68,7 +68,7 @@ def plan_of(context: Context, wish: Wish, live: Snapshot) -> Plan:
         groups.setdefault(f"campaigns/{name}", held)
     needed = {name for each in groups.values() if not each.refusals for name in each.pipelines}
     groups = {
-        name: replace(each, steps=()) if is_idle(name, needed) else each for name, each in groups.items()
+        name: replace(each, steps=()) if is_idle(each, needed) else each for name, each in groups.items()
     }
     said = [f"{each}" for each in wanted.notes]
     said += dict.fromkeys(quota_notes(context, live))

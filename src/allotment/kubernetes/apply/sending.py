@@ -81,7 +81,7 @@ def held_back(trials: Sequence[Tried]) -> list[Tried]:
         why = tuple(Refusal(f"it needs {name}, which is refused") for name in needs)
         found.append(replace(each, refusals=(*each.refusals, *why)))
     needed = {name for each in found if not each.outcome.refusals for name in each.plan.pipelines}
-    return [replace(each, steps=(), verbs=()) if is_idle(each.plan.group, needed) else each for each in found]
+    return [replace(each, steps=(), verbs=()) if is_idle(each.plan, needed) else each for each in found]
 
 
 def unchanged(plan: GroupPlan) -> Tried:

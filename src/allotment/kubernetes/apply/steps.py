@@ -112,6 +112,7 @@ class Plan:
         return all(group.is_done for group in self.groups if not group.refusals)
 
 
-def is_idle(group: str, needed: Collection[str]) -> bool:
-    """Whether it is a pipeline's group that nothing needs."""
-    return group.startswith("pipelines/") and group not in needed
+def is_idle(plan: GroupPlan, needed: Collection[str]) -> bool:
+    """Whether it would send a pipeline that nothing needs."""
+    is_sent = all(isinstance(step, Apply) for step in plan.steps)
+    return is_sent and plan.group.startswith("pipelines/") and plan.group not in needed
