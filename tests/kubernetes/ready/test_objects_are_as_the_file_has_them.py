@@ -114,7 +114,7 @@ CASES: list[Case] = [
             "matchConditions",
         ),
         PROBLEM,
-        "spec.matchConditions is",
+        "spec.matchConditions[x] is",
     ),
     (
         "default",
