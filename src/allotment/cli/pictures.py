@@ -1,4 +1,8 @@
-"""Pictures of numbers in one line of text: eight heights of a block, the lowest for what is there at all."""
+"""Pictures of numbers in one line of text.
+
+Series are eight heights of a block, the lowest for what is there at all; parts of a whole are stretches of a
+bar, each with a sign of its own.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +40,20 @@ def histogram(values: Sequence[float], width: int = WIDEST) -> str:
         counts[min(columns - 1, int((value - lowest) / (highest - lowest) * columns))] += 1
     most = max(counts)
     return "".join(_block(count, most) for count in counts)
+
+
+def bar(parts: Sequence[tuple[str, float]], whole: float, width: int = WIDEST) -> str:
+    """Stretches of the signs, each as long as its part of the whole; what is there at all has one column."""
+    if whole <= 0:
+        return ""
+    drawn, end = "", 0.0
+    for sign, part in parts:
+        if part <= 0:
+            continue
+        end += part
+        columns = min(width, max(round(end / whole * width), len(drawn) + 1))
+        drawn += sign * (columns - len(drawn))
+    return drawn
 
 
 def _block(value: float, highest: float) -> str:

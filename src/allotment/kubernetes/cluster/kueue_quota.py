@@ -90,6 +90,14 @@ def kueue_capacities(snapshot: Snapshot, resource: str) -> dict[str, Capacity]:
     }
 
 
+def cohort_quotas(snapshot: Snapshot, resource: str) -> Iterator[tuple[str, Amount]]:
+    """The cohorts that have quota of their own, which is lent to all below them."""
+    for each in snapshot.of(COHORT):
+        own = sum((quota.nominal for quota in _quotas(each, resource).values()), NOTHING)
+        if own:
+            yield each["metadata"]["name"], own
+
+
 def inactive_words(queue: Object) -> str:
     """Why a ClusterQueue admits nothing, or nothing."""
     for condition in (queue.get("status") or {}).get("conditions") or ():

@@ -1,0 +1,80 @@
+"""`allot queues`: each team's share, what is in use of it, and what waits."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from allotment.cli.cluster import cluster_options, snapshot_for
+from allotment.cli.columns import terminal_width
+from allotment.cli.forms.queues import as_data, as_text
+from allotment.cli.shared import output_option
+from allotment.errors import EXIT_FINE, UsageError, did_you_mean
+from allotment.planning.queues import Shares
+
+
+@click.command(short_help="Say what each team's share is, and what is in use of it.")
+@click.argument("names", nargs=-1, metavar="[QUEUE]...")
+@cluster_options
+@click.option(
+    "--platform",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=None,
+    help="The platform's file (default: $ALLOT_PLATFORM, /etc/allotment, then this folder's).",
+)
+@output_option("text", "json")
+def command(
+    names: tuple[str, ...], cluster: str | None, snapshot: Path | None, platform: Path | None, form: str
+) -> int:
+    """Say what is guaranteed to each team, what it uses, borrows and lends, and what waits.
+
+    Of a cluster (--cluster), of one as it was written down (--snapshot), or, with neither, of this machine by
+    the platform's file. A quota is guaranteed; what of it is idle others may borrow, up to their limits, and
+    it comes back by taking it from them; weights share out what nobody has a right to. A queue that is named
+    is explained: how its numbers come about.
+    """
+    shares = _named(_shares(cluster, snapshot, platform), names)
+    if form == "json":
+        click.echo(json.dumps(as_data(shares), ensure_ascii=False, indent=2))
+        return EXIT_FINE
+    for line in as_text(shares, terminal_width(), in_words=bool(names)):
+        click.echo(line)
+    return EXIT_FINE
+
+
+def _shares(cluster: str | None, snapshot: Path | None, platform: Path | None) -> Shares:
+    found = snapshot_for(cluster, snapshot)
+    if found is not None:
+        from allotment.planning.queues_of_cluster import shares_of_cluster
+
+        return shares_of_cluster(found)
+    return _of_file(platform)
+
+
+def _of_file(option: Path | None) -> Shares:
+    """The platform's teams, and how they stand on this machine if that is where they run."""
+    from allotment.devices.ledger import Ledger
+    from allotment.planning.queues_here import shares_here, shares_of_file
+    from allotment.platform.find import find_platform
+    from allotment.running.engine.control import living_engines, state_folder
+
+    platform, origin = find_platform(Path(), option=option, environ=os.environ)
+    if platform.engine != "local":
+        return shares_of_file(platform, origin)
+    return shares_here(platform, origin, Ledger().state(), living_engines(state_folder(os.environ)))
+
+
+def _named(shares: Shares, names: Sequence[str]) -> Shares:
+    known = {each.queue for each in shares.shares}
+    for name in names:
+        if name not in known:
+            raise UsageError(
+                f"there is no queue `{name}`", where=shares.name, remedy=did_you_mean(name, known)
+            )
+    kept = tuple(each for each in shares.shares if not names or each.queue in names)
+    return replace(shares, shares=kept, quotas=() if names else shares.quotas)

@@ -1,0 +1,193 @@
+"""The shares of a cluster's queues: Kueue's, KAI's, both, or none, from a snapshot.
+
+Kueue counts any resource that a queue names; shown are those of cards, by their names. With both, Kueue's
+quotas hold, and KAI's queues ought to be without limit: where one is not, two layers enforce, and work can
+be admitted by one and refused by the other for ever.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Final
+
+from allotment.kubernetes.cluster.capacity import KAI, KUEUE, NOTHING, Amount, Capacity, amount_text
+from allotment.kubernetes.cluster.kueue_quota import cohort_quotas
+from allotment.kubernetes.cluster.quota import capacities_of
+from allotment.kubernetes.cluster.reading import NOT_SERVED
+from allotment.kubernetes.cluster.snapshot import Snapshot
+from allotment.kubernetes.cluster.waiting import Waiting, waiting_for_kai, waiting_for_kueue
+from allotment.kubernetes.kinds import CLAIM, CLUSTER_QUEUE, KAI_QUEUE, POD
+from allotment.planning.queues import Share, Shares, total
+
+BOTH: Final = "both"
+NOBODY: Final = "default"
+DEVICES: Final = "devices"
+CARDS: Final = "GPUs"
+UNSTATED: Final = Fraction(1_000_000)
+"""A quota from which on it stands for none: what is rendered for a team that states no quota."""
+
+NO_QUEUES: Final = (
+    "the cluster has no queues: nothing is guaranteed to anybody, and who asks first has the cards. Claims "
+    "have no quota, unless a ResourceQuota of `CLASS.deviceclass.resource.k8s.io/devices` bounds those of a "
+    "namespace. Kueue or KAI would share them out"
+)
+KAI_PLACES: Final = "Kueue's quotas hold; KAI's queues are without limit, and only place what Kueue admitted"
+SURPLUS: Final = (
+    "KAI shares out what is above the quotas by weight, so what a queue may have changes with what others ask"
+)
+
+
+def shares_of_cluster(snapshot: Snapshot) -> Shares:
+    """The share of each queue."""
+    has_kueue, has_kai = bool(snapshot.of(CLUSTER_QUEUE)), bool(snapshot.of(KAI_QUEUE))
+    notes = [*_unread(snapshot), *snapshot.notes]
+    if has_kueue:
+        shares = tuple(_of_kueue(snapshot))
+        common = {resource: dict(cohort_quotas(snapshot, resource)) for resource in _cards(snapshot)}
+        notes = [*(_layers(snapshot) if has_kai else ()), *_common_words(common), *notes]
+        sums = Shares("", "", shares)
+        quotas = [
+            (resource, None if (own := sums.quota_in_all(resource)) is None else own + sum(held.values()))
+            for resource, held in common.items()
+        ]
+        return Shares(snapshot.name, BOTH if has_kai else KUEUE, shares, tuple(notes), tuple(quotas))
+    if has_kai:
+        roots = [each for each in _kai(snapshot).values() if not each.parents]
+        guaranteed = ((CARDS, total(each.quota for each in roots)),)
+        notes = [*_parents(snapshot), SURPLUS, *notes]
+        return Shares(snapshot.name, KAI, tuple(_of_kai(snapshot)), tuple(notes), guaranteed)
+    is_known = (snapshot.lacks(CLUSTER_QUEUE) or NOT_SERVED).startswith(NOT_SERVED)
+    return Shares(
+        snapshot.name,
+        NOBODY,
+        tuple(_of_namespaces(snapshot)),
+        (*([NO_QUEUES] if is_known else []), *notes),
+    )
+
+
+def _of_namespaces(snapshot: Snapshot) -> Iterator[Share]:
+    """What the claims of each namespace hold, and how many of its pods wait with claims."""
+    held: Counter[str] = Counter()
+    for claim in snapshot.of(CLAIM):
+        devices = ((claim.get("status") or {}).get("allocation") or {}).get("devices") or {}
+        results = [each for each in devices.get("results") or () if not each.get("adminAccess")]
+        held[str(claim["metadata"].get("namespace"))] += len(results)
+    waiting: Counter[str] = Counter()
+    for pod in snapshot.of(POD):
+        spec, phase = pod.get("spec") or {}, (pod.get("status") or {}).get("phase")
+        if spec.get("resourceClaims") and phase == "Pending" and not spec.get("nodeName"):
+            waiting[str(pod["metadata"].get("namespace"))] += 1
+    for name in sorted(held.keys() | waiting.keys()):
+        yield Share(name, DEVICES, None, None, Fraction(1), used=Fraction(held[name]), waiting=waiting[name])
+
+
+def _of_kueue(snapshot: Snapshot) -> Iterator[Share]:
+    for resource in _cards(snapshot):
+        waiting = waiting_for_kueue(snapshot, resource)
+        for capacity in capacities_of(snapshot, resource, scheduler=KUEUE).values():
+            if capacity.is_covered:
+                yield _share(capacity, waiting.get(capacity.queue, Waiting()))
+
+
+def _cards(snapshot: Snapshot) -> tuple[str, ...]:
+    """The resources that are cards, by their names; all of them, where none looks like one."""
+    covered = {
+        name
+        for queue in snapshot.of(CLUSTER_QUEUE)
+        for group in (queue.get("spec") or {}).get("resourceGroups") or ()
+        for name in group.get("coveredResources") or ()
+    }
+    cards = {name for name in covered if "gpu" in name.lower() or "nvidia.com/mig" in name}
+    return tuple(sorted(cards or covered))
+
+
+def _of_kai(snapshot: Snapshot) -> Iterator[Share]:
+    waiting = waiting_for_kai(snapshot)
+    capacities = _kai(snapshot)
+    for name in sorted(_leaves(capacities)):
+        yield _share(capacities[name], waiting.get(name, Waiting()))
+
+
+def _kai(snapshot: Snapshot) -> Mapping[str, Capacity]:
+    return capacities_of(snapshot, CARDS, scheduler=KAI)
+
+
+def _common_words(common: Mapping[str, Mapping[str, Amount]]) -> Iterator[str]:
+    """What cohorts have that is no queue's own."""
+    for resource, held in common.items():
+        for cohort, amount in sorted(held.items()):
+            words = f"cohort `{cohort}` has {amount_text(amount, resource)} `{resource}` of its own"
+            yield f"{words}, which the queues below it may borrow"
+
+
+def _leaves(capacities: Mapping[str, Capacity]) -> set[str]:
+    """Queues without queues below them: they alone run work."""
+    return set(capacities) - {parent for each in capacities.values() for parent in each.parents}
+
+
+def _share(capacity: Capacity, waiting: Waiting) -> Share:
+    quota = capacity.quota
+    ceiling = capacity.limit if capacity.scheduler == KUEUE else capacity.most
+    return Share(
+        queue=capacity.queue,
+        resource=capacity.resource,
+        quota=None if quota is None or quota >= UNSTATED else quota,
+        limit=_own_limit(capacity, ceiling),
+        weight=capacity.weight,
+        used=capacity.used,
+        borrowed=capacity.borrowed,
+        lent=capacity.lent,
+        free=capacity.free,
+        waiting=waiting.works,
+        waiting_for=waiting.amount,
+        paused=waiting.paused,
+        within=capacity.parents,
+        inactive=capacity.inactive,
+        sum=capacity.arithmetic(),
+    )
+
+
+def _own_limit(capacity: Capacity, ceiling: Amount | None) -> Amount | None:
+    """A queue in no cohort has its quota for a limit."""
+    if capacity.scheduler == KUEUE and not capacity.parents:
+        ceiling = capacity.quota
+    return None if ceiling is None or ceiling >= UNSTATED else ceiling
+
+
+def _layers(snapshot: Snapshot) -> Iterator[str]:
+    """Whether KAI's queues are without quota beside Kueue, as they ought to be."""
+    bound = [
+        name
+        for name, each in capacities_of(snapshot, scheduler=KAI).items()
+        if each.limit is not None or (each.quota is not None and each.quota > 0)
+    ]
+    if not bound:
+        yield KAI_PLACES
+        return
+    names = ", ".join(f"`{name}`" for name in sorted(bound)[:5])
+    yield (
+        f"two layers of quota: beside Kueue's, KAI's {names} {'has' if len(bound) == 1 else 'have'} quotas "
+        "or limits too, so that what Kueue admits may wait at KAI for ever; set both to -1"
+    )
+
+
+def _parents(snapshot: Snapshot) -> Iterator[str]:
+    """Parents that hold all below them to less than those say."""
+    capacities = _kai(snapshot)
+    narrowing: dict[str, list[str]] = {}
+    for name in sorted(_leaves(capacities)):
+        if parent := capacities[name].narrowed_by:
+            narrowing.setdefault(parent, []).append(name)
+    for parent, names in sorted(narrowing.items()):
+        limit = amount_text(capacities[parent].limit or NOTHING)
+        below = ", ".join(f"`{name}`" for name in names)
+        yield f"`{parent}` holds {below} together to its limit of {limit}"
+
+
+def _unread(snapshot: Snapshot) -> Iterator[str]:
+    for kind in (CLUSTER_QUEUE, KAI_QUEUE):
+        why = snapshot.lacks(kind)
+        if why is not None and not why.startswith(NOT_SERVED):
+            yield f"{kind.shown} could not be read: {why}"
