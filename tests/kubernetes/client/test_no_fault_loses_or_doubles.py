@@ -10,8 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from allotment.kubernetes import kinds
-from allotment.kubernetes.client import ApiError, Client
+from allotment.kubernetes.client import ApiError, Client, Reply
 from allotment.kubernetes.client.settling import holds
+from allotment.kubernetes.client.transport import NotSentError
 from allotment.kubernetes.testing import FakeApiServer, faults
 from allotment.kubernetes.testing.transport import FakeTransport
 
@@ -220,3 +221,30 @@ def test_a_deletion_that_was_done_is_not_done_to_the_next_one_of_the_name() -> N
     server.plan = plan
     assert client.delete(kinds.CONFIG_MAP, "old", SPACE, uid=first["metadata"]["uid"])
     assert state(server)["old"] == {"k": "new"}
+
+
+class Refusing(FakeTransport):
+    """A server to which there is no connection after so many requests."""
+
+    def __init__(self, server: FakeApiServer, left: int) -> None:
+        super().__init__(server)
+        self.left = left
+
+    def send(self, *request: Any) -> Reply:
+        self.left -= 1
+        if self.left < 0:
+            raise NotSentError("refused")
+        return super().send(*request)
+
+
+@pytest.mark.parametrize(("answers", "slept"), [(0, [1.0]), (1, [1.0, 2.0, 4.0])])
+def test_a_server_that_has_answered_before_is_waited_for_longer(answers: int, slept: list[float]) -> None:
+    server, _, _ = cluster()
+    transport = Refusing(server, answers)
+    client = Client(transport, jitter=lambda: 0.0)
+    for _ in range(answers):
+        client.listed(kinds.CONFIG_MAP, SPACE)
+    with pytest.raises(ApiError) as caught:
+        client.create(config(), manager="allotment")
+    assert transport.slept == slept
+    assert not caught.value.is_unsure

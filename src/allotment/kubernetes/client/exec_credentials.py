@@ -132,6 +132,7 @@ def _text(status: Mapping[str, Any], name: str) -> str:
 
 
 def _last(text: bytes | None) -> str:
-    lines = (text or b"").decode(errors="replace").split("\n")
-    said = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    """The last line that says something: some programs end with brackets of what they show."""
+    lines = [" ".join(line.split()) for line in (text or b"").decode(errors="replace").split("\n")]
+    said = next((line for line in reversed(lines) if sum(map(str.isalpha, line)) > 2), "")
     return f": {said}" if said else ""

@@ -6,23 +6,28 @@ What may have been done is settled before it is tried again: see `settling`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from allotment.kubernetes.client.asked import Request
 from allotment.kubernetes.client.errors import ApiError
 from allotment.kubernetes.client.refusals import refusal, unsettled
 from allotment.kubernetes.client.retries import Fate, Found, Patience, fate_of, is_lost_race
-from allotment.kubernetes.client.transport import CutError, Reply, Transport
+from allotment.kubernetes.client.transport import CutError, NotSentError, Reply, Transport
 
 Settle = Callable[[Found], Reply | None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Sender:
-    """A transport, and how often it is tried."""
+    """A transport, and how often it is tried.
+
+    A server that has answered before and now lets nobody in starts again; one that never has is most often
+    off, or another's, and whoever asks is not kept waiting.
+    """
 
     transport: Transport
     patience: Patience
+    _is_met: bool = field(default=False, init=False)
 
     def send(self, request: Request, settle: Settle | None = None) -> Reply:
         """The answer, if it is not a refusal; ApiError otherwise.
@@ -43,7 +48,7 @@ class Sender:
                 return settled
             if fate is Fate.DECIDED and not is_lost_race(request, found):
                 break
-            if delay is None or not self.patience.wait(delay, found):
+            if not self._waits(delay, found, tries):
                 break
         raise refusal(request, found, self.transport.name, tries=tries, is_unsure=is_unsure)
 
@@ -55,14 +60,21 @@ class Sender:
             tries += 1
             try:
                 reply, body = self.transport.stream(request.path, request.query, request.headers)
+                self._is_met = True
                 if reply.status < 300:
                     return body
                 found = Reply(reply.status, reply.headers, b"".join(body))
             except CutError as error:
                 found = error
-            if fate_of(found) is Fate.DECIDED or delay is None or not self.patience.wait(delay, found):
+            if fate_of(found) is Fate.DECIDED or not self._waits(delay, found, tries):
                 break
         raise refusal(request, found, self.transport.name, tries=tries)
+
+    def _waits(self, delay: float | None, found: Found, tries: int) -> bool:
+        """Wait before a further try, if there is to be one."""
+        if delay is None or (isinstance(found, NotSentError) and not self._is_met and tries > 1):
+            return False
+        return self.patience.wait(delay, found)
 
     def _settled(self, request: Request, found: Found, settle: Settle) -> Reply | None:
         try:
@@ -72,8 +84,10 @@ class Sender:
 
     def _once(self, request: Request) -> Found:
         try:
-            return self.transport.send(
+            found = self.transport.send(
                 request.method, request.path, request.query, request.headers, request.body
             )
         except CutError as error:
             return error
+        self._is_met = True
+        return found
