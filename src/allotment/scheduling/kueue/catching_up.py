@@ -101,7 +101,8 @@ class _Desk:
         for name in self.tree.queues:
             for info in self.held.get(name, {}).values():
                 self._add(info)
-            self.generations[name] = self.generations.get(name, 0) + 1
+            if self.differs("cluster_queues", "cohorts"):
+                self.generations[name] = self.generations.get(name, 0) + 1
         self.lines = {name: line for name, line in self.lines.items() if name in state.cluster_queues}
         self.everything = self.differs("local_queues", "cluster_queues")
         self.woken.update(state.cluster_queues)

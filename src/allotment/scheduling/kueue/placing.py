@@ -19,11 +19,9 @@ from allotment.scheduling.kueue.topology.asking import Ask
 from allotment.scheduling.kueue.topology.finding import Found, find
 from allotment.scheduling.kueue.tree import Node
 from allotment.scheduling.state.nodes import Toleration
-from allotment.scheduling.state.queues import ClusterQueue
+from allotment.scheduling.state.queues import MULTIKUEUE, PROVISIONING, ClusterQueue
 from allotment.scheduling.state.workloads import Admission, PodSet, Workload
 
-MULTIKUEUE = "kueue.x-k8s.io/multikueue"
-PROVISIONING = "kueue.x-k8s.io/provisioning-request"
 PENDING = "Pending"
 READY = "Ready"
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from allotment.scheduling.state.amounts import minus, plus
-from allotment.scheduling.state.queues import ClusterQueue, Cohort, Quota, ResourceGroup
+from allotment.scheduling.state.queues import MULTIKUEUE, ClusterQueue, Cohort, Quota, ResourceGroup
 from allotment.scheduling.state.state import State
 
 Cell = tuple[str, str]
@@ -101,7 +101,7 @@ def grow(state: State) -> Tree:
         if cohort.name not in circling:
             _cohort_node(cohort.name, state.cohorts, nodes, cohorts)
     for queue in state.cluster_queues.values():
-        reason = CYCLE if queue.cohort in circling else queue.inactive
+        reason = CYCLE if queue.cohort in circling else queue.inactive or _lacking(queue, state)
         if reason:
             inactive[queue.name] = reason
         if queue.cohort in circling:
@@ -117,6 +117,19 @@ def grow(state: State) -> Tree:
             _gather(node)
             _spread(node)
     return Tree(tuple(nodes), queues, cohorts, inactive)
+
+
+def _lacking(queue: ClusterQueue, state: State) -> str | None:
+    """What a ClusterQueue needs that is not there (``inactiveReason`` of clusterqueue.go)."""
+    flavors = [state.flavors.get(name) for group in queue.groups for name in group.flavors]
+    if any(flavor is None for flavor in flavors):
+        return "FlavorNotFound"
+    if any(not check.active for check in queue.checks):
+        return "AdmissionCheckInactive"
+    if any(check.controller == MULTIKUEUE for check in queue.checks):
+        return None
+    topologies = [flavor.topology for flavor in flavors if flavor is not None and flavor.topology is not None]
+    return None if all(name in state.topologies for name in topologies) else "TopologyNotFound"
 
 
 def _circles(name: str, parents: Mapping[str, str | None]) -> bool:

@@ -25,6 +25,8 @@ ANY = "Any"
 TRY_NEXT = "TryNextFlavor"
 PREEMPTION_FIRST = "PreemptionOverBorrowing"
 BY_USAGE = "UsageBasedAdmissionFairSharing"
+MULTIKUEUE = "kueue.x-k8s.io/multikueue"
+PROVISIONING = "kueue.x-k8s.io/provisioning-request"
 
 
 @dataclass(frozen=True, slots=True)
