@@ -11,8 +11,9 @@ from allotment.kubernetes.images import (
     Reference,
     State,
     Untold,
+    Use,
     check_image,
-    check_runner_image,
+    judged,
     reference_of,
 )
 
@@ -68,14 +69,19 @@ def test_a_verdict_says_what_is_wrong_and_what_to_do(
     assert bool(verdict.remedy) == (state is not State.FINE)
 
 
-def test_every_platform_of_the_cluster_must_be_there() -> None:
+def test_a_cluster_of_several_platforms_may_have_nodes_that_it_is_not_for() -> None:
     facts = ImageFacts(AMD, {"io.allotment.runner": "1"})
     both = ("linux/amd64", "linux/arm64")
     verdict = check_image(IMAGE, injected=False, fetch=lambda _image, _platforms: facts, platforms=both)
-    assert (verdict.state, verdict.said) == (State.WRONG, "it is not for linux/arm64, but for linux/amd64")
+    assert (verdict.state, "not for linux/arm64, which nodes" in verdict.said) == (State.UNTOLD, True)
 
 
 @pytest.mark.parametrize(("labels", "state"), [({"io.allotment.inject": "1"}, State.FINE), ({}, State.WRONG)])
 def test_the_image_that_brings_the_runner_says_so(labels: dict[str, str], state: State) -> None:
-    verdict = check_runner_image(IMAGE, fetch=lambda _image, _platforms: ImageFacts(AMD, labels))
+    verdict = judged(IMAGE, Use.BRINGER, lambda _image, _platforms: ImageFacts(AMD, labels))
     assert verdict.state is state
+
+
+def test_an_image_whose_program_is_not_ours_must_only_be_there() -> None:
+    verdict = judged(IMAGE, Use.PROGRAM, lambda _image, _platforms: ImageFacts(AMD))
+    assert (verdict.state, verdict.said) == (State.FINE, "it is there")

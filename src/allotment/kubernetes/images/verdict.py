@@ -8,7 +8,7 @@ their Python in ``PYTHON_VERSION``.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -43,28 +43,39 @@ class ImageVerdict:
     remedy: str = ""
 
 
-def verdict_of(looked: Looked, platforms: Sequence[str], *, label: str | None) -> ImageVerdict:
-    """The verdict; ``label`` is the one that must be there, or None where the runner is brought along."""
+class Use(StrEnum):
+    """What an image is for: it has the runner, the runner is brought into it, it brings it, or none of it."""
+
+    RUNNER = "runner"
+    BROUGHT = "brought"
+    BRINGER = "bringer"
+    PROGRAM = "program"
+
+
+def verdict_of(looked: Looked, platforms: Sequence[str], use: Use) -> ImageVerdict:
+    """The verdict on an image that is to run on nodes of these platforms."""
     if isinstance(looked, Untold):
         return ImageVerdict(State.UNTOLD, looked.why, looked.remedy)
     if isinstance(looked, Absent):
         remedy = "push it, or name the digest that the registry has"
         return ImageVerdict(State.WRONG, looked.why, remedy)
-    if missing := _without(looked, platforms):
-        return missing
-    return _without_python(looked) if label is None else _by_label(looked, label)
+    lacking = [each for each in platforms if each not in looked.platforms]
+    if len(lacking) == len(platforms):
+        return _for_none(looked, platforms)
+    found = _USED[use](looked)
+    if found.state is not State.FINE or not lacking:
+        return found
+    words = f"it is not for {', '.join(lacking)}, which nodes of the cluster are too"
+    return ImageVerdict(State.UNTOLD, words, "build it for them too, or keep its pods off those nodes")
 
 
-def _without(facts: ImageFacts, platforms: Sequence[str]) -> ImageVerdict | None:
-    lacking = [each for each in platforms if each not in facts.platforms]
-    if not lacking:
-        return None
+def _for_none(facts: ImageFacts, platforms: Sequence[str]) -> ImageVerdict:
     there = ", ".join(facts.platforms) or "none that it names"
     remedy = "build it for them too, and name the digest of the index"
-    return ImageVerdict(State.WRONG, f"it is not for {', '.join(lacking)}, but for {there}", remedy)
+    return ImageVerdict(State.WRONG, f"it is not for {', '.join(platforms)}, but for {there}", remedy)
 
 
-def _without_python(facts: ImageFacts) -> ImageVerdict:
+def _with_python(facts: ImageFacts) -> ImageVerdict:
     said = facts.env.get(PYTHON_VARIABLE, "")
     found = _VERSION.match(said)
     least = ".".join(map(str, LEAST_PYTHON))
@@ -89,3 +100,11 @@ def _by_label(facts: ImageFacts, label: str) -> ImageVerdict:
         words = f"its runner keeps contract {said[:20]!r}, and what is rendered needs {CONTRACT}"
         return ImageVerdict(State.WRONG, words, remedy)
     return ImageVerdict(State.FINE, "it is there, with a runner that keeps the contract")
+
+
+_USED: Final[Mapping[Use, Callable[[ImageFacts], ImageVerdict]]] = {
+    Use.RUNNER: lambda facts: _by_label(facts, RUNNER_LABEL),
+    Use.BRINGER: lambda facts: _by_label(facts, INJECT_LABEL),
+    Use.BROUGHT: _with_python,
+    Use.PROGRAM: lambda _: ImageVerdict(State.FINE, "it is there"),
+}
