@@ -11,6 +11,7 @@ from allotment.cli.forms.checked import Checked
 from allotment.cli.shared import repository_identity
 from allotment.cli.world import ChosenWorld
 from allotment.errors import UsageError, sorted_findings
+from allotment.kubernetes.images import Fetch
 from allotment.needs import need_findings
 from allotment.platform.converter_file import CONVERTER_FILE
 from allotment.platform.file import scan_platform
@@ -35,8 +36,12 @@ def check(
     team: str | None,
     world: ChosenWorld | None = None,
     base: str | None = None,
+    images: Fetch | None = None,
 ) -> Checked:
-    """Look at the files that the names mean, or at all of them, and compare them with what was before."""
+    """Look at the files that the names mean, or at all of them, and compare them with what was before.
+
+    ``images`` asks the registries of the images that are named; nothing is asked without it.
+    """
     only = selected_files(root, names) if names else None
     if only is None and not is_repository(root):
         raise UsageError(
@@ -63,6 +68,11 @@ def check(
         settings = {found.converter.namespace: found.converter.position("namespace")}
         namespaces = {**rendered.namespaces, **settings}
         before += foreign_findings(namespaces, found.platform, repository_identity(root), team)
+    if images is not None:
+        from allotment.kubernetes.images.looking import finding_of, images_of, looked_at
+
+        named = images_of(loaded.repository, found.platform, found.origin)
+        before += [finding_of(*each) for each in looked_at(named, images)]
     checked = _checked(loaded, found, own if own_asked and found.origin != str(own) else None, world)
     findings = sorted_findings({*checked.findings, *before})
     about_all = [finding for finding in findings if finding.position.file == str(root)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -39,6 +40,7 @@ FORMS: Mapping[str, Callable[[Checked], str]] = {
 )
 @output_option(*FORMS)
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write to this file instead.")
+@click.option("--images", is_flag=True, help="Ask the registries of images whether workers can run in them.")
 @click.option("--strict", is_flag=True, help="Exit 1 for warnings too.")
 def command(
     names: tuple[str, ...],
@@ -51,13 +53,15 @@ def command(
     form: str,
     out: Path | None,
     *,
+    images: bool,
     strict: bool,
 ) -> int:
     """Check pipelines, campaigns and the platform's file: every finding at once, with its place.
 
     Without names the whole repository is checked. A campaign's pipeline is checked with it. Nothing is run,
     nothing is fetched, and no step is imported. With --devices or --describe a need that nothing in that
-    world can meet is an error, with the nearest device and the value that would fit.
+    world can meet is an error, with the nearest device and the value that would fit. With --images the
+    registry of each image is asked whether it is there, for which platforms, and with a runner in it.
 
     Used campaigns and pipelines are compared with an earlier commit: volumes are only ever added at the end,
     and a pipeline that campaigns use keeps its image and steps. Without git a note says that this was left.
@@ -65,7 +69,12 @@ def command(
     Exits 0 when nothing is wrong (warnings are allowed, unless --strict), and 1 otherwise.
     """
     world = chosen_world(devices, describe) if devices or describe is not None else None
-    checked = check(repository, names, platform=platform, team=team, world=world, base=base)
+    fetch = None
+    if images:
+        from allotment.kubernetes.images.registry import Registries
+
+        fetch = Registries(os.environ)
+    checked = check(repository, names, platform=platform, team=team, world=world, base=base, images=fetch)
     write_out(FORMS[form](checked), out)
     failed = checked.count(Severity.ERROR) or (strict and checked.count(Severity.WARNING))
     return EXIT_REFUSED if failed else EXIT_FINE

@@ -13,10 +13,6 @@ from allotment.kubernetes.kinds import DEPLOYMENT, JOB, NODE, Object
 from allotment.platform.model import Platform
 from allotment.repository.model import Pipeline, Repository
 
-RULES: Final = {
-    "image-unfit": "An image is not in its registry, or workers cannot run in it.",
-    "image-untold": "Whether workers can run in an image could not be asked of its registry.",
-}
 OF_PLATFORM: Final = "platform"
 _SEVERITY: Final[Mapping[State, tuple[str, Severity]]] = {
     State.WRONG: ("image-unfit", Severity.ERROR),
