@@ -11,6 +11,7 @@ import yaml
 from allotment.errors import AllotmentError
 from allotment.kubernetes.client import kubeconfig
 from allotment.kubernetes.client.kubeconfig import access, in_cluster
+from allotment.kubernetes.client.proxies import goes_straight
 
 BLUE = {"name": "blue", "cluster": {"server": "https://blue.example.org"}}
 GREEN = {
@@ -114,3 +115,20 @@ def test_a_pod_takes_its_own_account(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (found.server, found.namespace) == ("https://[fd00::1]:443", "team-a")
     with pytest.raises(AllotmentError, match="no cluster is known"):
         access("blue", environ, tmp_path / "home")
+
+
+@pytest.mark.parametrize(
+    ("host", "environ", "straight"),
+    [
+        ("127.0.0.1", {}, True),
+        ("::1", {}, True),
+        ("localhost", {}, True),
+        ("10.1.2.3", {}, False),
+        ("10.1.2.3", {"NO_PROXY": "a, 10.0.0.0/8"}, True),
+        ("10.1.2.3", {"no_proxy": "10.1.2.3"}, True),
+        ("10.1.2.3", {"NO_PROXY": "192.168.0.0/16,,fd00::/8"}, False),
+        ("kube.example.org", {"NO_PROXY": "10.0.0.0/8"}, False),
+    ],
+)
+def test_a_proxy_is_passed_as_kubectl_passes_it(host: str, environ: dict[str, str], straight: bool) -> None:
+    assert goes_straight(host, environ) is straight

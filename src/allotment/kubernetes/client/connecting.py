@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from allotment.errors import AllotmentError, WorldError
 from allotment.kubernetes.client.exec_credentials import Credential, Program
 from allotment.kubernetes.client.kubeconfig import Access, access
+from allotment.kubernetes.client.proxies import goes_straight
 
 if TYPE_CHECKING:
     import httpx2
@@ -51,7 +52,7 @@ def over_http(found: Access, environ: Mapping[str, str]) -> HttpTransport:
     program = _program(found, environ)
     given = program.ask() if program is not None else None
     try:
-        client = _client(found, program, given)
+        client = _client(found, program, given, environ)
     except AllotmentError:
         raise
     except (OSError, ValueError, ImportError, InvalidURL) as error:
@@ -59,7 +60,9 @@ def over_http(found: Access, environ: Mapping[str, str]) -> HttpTransport:
     return HttpTransport(client, found.name, server_name=str(found.cluster.get("tls-server-name") or ""))
 
 
-def _client(found: Access, program: Program | None, given: Credential | None) -> httpx2.Client:
+def _client(
+    found: Access, program: Program | None, given: Credential | None, environ: Mapping[str, str]
+) -> httpx2.Client:
     import httpx2
     from lightkube.config.client_adapter import user_auth, verify_cluster
     from lightkube.config.models import Cluster, User
@@ -80,6 +83,7 @@ def _client(found: Access, program: Program | None, given: Credential | None) ->
         verify=trust,
         auth=auth,
         timeout=TIMEOUT,
+        trust_env=not goes_straight(address.host, environ),
         proxy=str(found.cluster["proxy-url"]) if found.cluster.get("proxy-url") else None,
         headers=[("user-agent", AGENT), *_as_somebody_else(found.user)],
     )
