@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from allotment.cli import invoke
+from allotment.cli import invoke, unfit_images
 from allotment.cli.commands import apply as module
 from allotment.kubernetes.client import Client
+from allotment.kubernetes.images import Absent, ImageFacts, Looked, Untold
 from allotment.kubernetes.kinds import JOB
 from allotment.kubernetes.render.platform import render_platform
 from allotment.kubernetes.testing import FakeApiServer
@@ -23,6 +24,9 @@ from allotment.platform.file import scan_platform
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "cluster"
 SPACE = "archive"
+FINE = ImageFacts(("linux/amd64",), {"io.allotment.inject": "1"})
+IMAGES: dict[str, Looked] = {}
+"""What registries say of images otherwise, by their repositories."""
 
 
 @pytest.fixture
@@ -35,6 +39,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path.write_text(text.replace("  archive:\n", f"  archive:\n    repository: {root}\n", 1))
     monkeypatch.chdir(root)
     monkeypatch.setenv("ALLOT_PLATFORM", str(root / "cluster.yaml"))
+    monkeypatch.setattr(
+        unfit_images, "registries", lambda: lambda reference, _: IMAGES.get(reference.repository, FINE)
+    )
     return root
 
 
@@ -165,6 +172,41 @@ def test_a_finding_of_check_sends_nothing(
 
 def test_another_team_cannot_be_chosen(cluster: FakeApiServer, capsys: pytest.CaptureFixture[str]) -> None:
     assert "belongs to team `archive`" in said(capsys, "--team", "laboratory", code=2)
+
+
+def test_an_image_that_is_not_there_is_refused_with_its_campaigns(
+    cluster: FakeApiServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(IMAGES, "htr/layout", Absent("the registry has no such image"))
+    out = said(capsys, code=1)
+    assert "campaigns/small-notes refused" in out
+    assert "registry.example.org/htr/layout@sha256:3f3f3f3f3f3f…: the registry has no such image" in out
+    assert "push it, or name the digest that the registry has" in out
+    assert "campaigns/church-books created" in out
+    assert "small-notes" not in [
+        each["metadata"]["name"] for each in Client(FakeTransport(cluster)).listed(JOB, SPACE)
+    ]
+    assert "campaigns/small-notes created" in said(capsys, "--no-images")
+
+
+def test_the_image_that_brings_the_runner_holds_back_all_that_it_serves(
+    cluster: FakeApiServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(IMAGES, "htr/runner-inject", ImageFacts(("linux/amd64",)))
+    out = said(capsys, code=1)
+    assert "campaigns/church-books refused" in out
+    assert "nothing in it brings the runner" in out
+    assert "fleets/reader created" in out
+
+
+def test_a_registry_that_does_not_say_is_a_warning(
+    cluster: FakeApiServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(IMAGES, "htr/layout", Untold("nobody answers", "look at the network"))
+    out = said(capsys)
+    assert "warning image-untold" in out
+    assert "campaigns/small-notes created" in out
+    assert "image-untold" not in said(capsys), "what runs already is not asked for"
 
 
 @pytest.fixture

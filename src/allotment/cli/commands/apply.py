@@ -31,6 +31,7 @@ from allotment.errors import (
     EXIT_REFUSED,
     EXIT_WORLD,
     AllotmentError,
+    Finding,
     FindingsError,
     Severity,
     UsageError,
@@ -64,6 +65,9 @@ FORMS: Final = ("text", "json")
     is_flag=True,
     help="The cluster has gang objects (gate GenericWorkload): use those of its version.",
 )
+@click.option(
+    "--images/--no-images", default=True, help="Ask the registries of new images first (default), or do not."
+)
 @world_options
 @output_option(*FORMS)
 @click.option("-v", "--verbose", is_flag=True, help="Show every object.")
@@ -80,6 +84,7 @@ def command(
     prune: bool,
     allow_empty: bool,
     gang_objects: bool,
+    images: bool,
     verbose: bool,
 ) -> int:
     """Send campaigns, fleets and gangs to the cluster of a kubeconfig's context, for the repository's team.
@@ -98,23 +103,34 @@ def command(
     _hold_images(loaded)
 
     from allotment.cli.forms.applied import Applied, as_json, as_text
+    from allotment.cli.unfit_images import registries, unfit_images
     from allotment.kubernetes.apply import Wish, World, apply, repository_id
     from allotment.kubernetes.render.context import context_for
 
     client = client_for(cluster)
     context = context_for(found, owner, gang_objects=gang_objects)
 
+    progress = _Progress()
+
+    def warn(finding: Finding) -> None:
+        progress.end()
+        click.echo(finding_line(finding), err=True)
+
     def wishing(live: Snapshot) -> Wish:
+        impossible = dict(_impossible(loaded, found, live))
+        if images:
+            progress("asking the registries of images")
+            unfit = unfit_images(loaded, context, live, registries(), warn)
+            impossible |= {name: (*impossible.get(name, ()), *told) for name, told in unfit.items()}
         return Wish(
             loaded,
             repository_id(_address(repository, owner)),
             again,
             prune,
             is_whole=not names,
-            impossible=dict(_impossible(loaded, found, live)),
+            impossible=impossible,
         )
 
-    progress = _Progress()
     world = World(_holder(), time.time, time.sleep, progress)
     try:
         report = apply(client, context, wishing, world, dry_run=dry_run)
