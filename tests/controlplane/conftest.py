@@ -11,7 +11,10 @@ import pytest
 from allotment.kubernetes.client import Client
 from allotment.kubernetes.kinds import NAMESPACE
 from tests.controlplane.components import PROGRAMS
+from tests.controlplane.kueue_manager import Kueue, can_be_apart
+from tests.controlplane.nodes import publish
 from tests.controlplane.plane import Plane, Settings
+from tests.controlplane.team import kueue_configuration
 from tests.go_programs import NoProgram, built
 
 HERE = Path(__file__).parent
@@ -47,6 +50,27 @@ def _running(folder: Path, settings: Settings) -> Iterator[Plane]:
     found.start_kubelet()
     try:
         yield found
+    finally:
+        found.stop()
+
+
+@pytest.fixture(scope="session")
+def with_kueue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
+    """A plane with two nodes of cards, and Kueue's manager as the platform's file would have it."""
+    needs("etcd", "kubernetes", "kueue")
+    if not can_be_apart():
+        pytest.skip("Kueue needs an /etc of its own, and this machine does not let us make one (unshare)")
+    found = Plane(tmp_path_factory.mktemp("kueue"), Settings(users=MEMBERS))
+    found.start()
+    try:
+        found.start_kubelet()
+        publish(found.client(), "2 nodes of 2 x A100-80", port=found.kubelet.port)
+        kueue = Kueue(found, kueue_configuration(found.folder))
+        kueue.start()
+        try:
+            yield found
+        finally:
+            kueue.stop()
     finally:
         found.stop()
 

@@ -20,6 +20,9 @@ MODULE: Final = "sigs.k8s.io/kueue"
 SECONDS: Final = 120
 
 
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
 @lru_cache
 def folder(*, download: bool = False) -> Path:
     """Where the module lies; NoProgram where it does not and may not be fetched."""
@@ -45,7 +48,7 @@ def definitions(*, download: bool = False) -> Iterator[dict[str, Any]]:
     """The CustomResourceDefinitions of its kinds."""
     bases = folder(download=download) / "config" / "components" / "crd" / "bases"
     for path in sorted(bases.glob("*.yaml")):
-        yield yaml.safe_load(path.read_text(encoding="utf-8"))
+        yield _loaded(path)
 
 
 def converted() -> Iterator[str]:
@@ -62,3 +65,7 @@ def webhooks(*, download: bool = False) -> Iterator[dict[str, Any]]:
     """What is to be asked before its kinds, and what it manages, are written."""
     path = folder(download=download) / "config" / "components" / "webhook" / "manifests.yaml"
     yield from (each for each in yaml.safe_load_all(path.read_text(encoding="utf-8")) if each)
+
+
+def _loaded(path: Path) -> Any:
+    return yaml.load(path.read_text(encoding="utf-8"), _Loader)

@@ -157,6 +157,12 @@ def platform_for(file: Path, scheduler: str, *, store: str = NOWHERE, repository
     return platform
 
 
+def kueue_configuration(folder: Path) -> Mapping[str, Any]:
+    """What the administrator puts into Kueue's configuration for the teams here."""
+    (setting,) = render_platform(platform_for(folder / "platform.yaml", "kueue")).settings
+    return setting.value
+
+
 def _platform(store: str, repository: str, scheduler: str) -> dict[str, Any]:
     return {
         "engine": "kubernetes",

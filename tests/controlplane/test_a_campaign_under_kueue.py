@@ -9,39 +9,14 @@ from typing import Any
 import pytest
 
 from allotment.kubernetes.kinds import CLUSTER_QUEUE, POD, WORKLOAD
-from allotment.kubernetes.render.platform import render_platform
 from tests.buckets.moto_server import moto
-from tests.controlplane.conftest import MEMBERS, needs
-from tests.controlplane.kueue_manager import Kueue, can_be_apart
-from tests.controlplane.nodes import publish
-from tests.controlplane.plane import Plane, Settings
+from tests.controlplane.plane import Plane
 from tests.controlplane.processes import until
-from tests.controlplane.team import PIPELINE, TEAM, Team, ending, platform_for, team_on
+from tests.controlplane.team import PIPELINE, TEAM, Team, ending, team_on
 
 SCHEDULER = "kueue"
 BY_CLASS = {**PIPELINE, "gpu": {"card": "a100"}}
 """A need that its device class says alone: the published version of Kueue admits no claim with selectors."""
-
-
-@pytest.fixture(scope="module")
-def with_kueue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
-    needs("etcd", "kubernetes", "kueue")
-    if not can_be_apart():
-        pytest.skip("Kueue needs an /etc of its own, and this machine does not let us make one (unshare)")
-    plane = Plane(tmp_path_factory.mktemp("kueue"), Settings(users=MEMBERS))
-    plane.start()
-    kueue = None
-    try:
-        plane.start_kubelet()
-        publish(plane.client(), "2 nodes of 2 x A100-80", port=plane.kubelet.port)
-        (setting,) = render_platform(platform_for(plane.folder / "platform.yaml", SCHEDULER)).settings
-        kueue = Kueue(plane, setting.value)
-        kueue.start()
-        yield plane
-    finally:
-        if kueue is not None:
-            kueue.stop()
-        plane.stop()
 
 
 @pytest.fixture

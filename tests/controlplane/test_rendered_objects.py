@@ -50,6 +50,15 @@ def test_a_member_of_the_team_may_send_every_object(example: str, scheduler: str
     }
 
 
+@pytest.mark.parametrize("example", TEAMS)
+def test_kueues_own_webhooks_take_every_object(example: str, with_kueue: Plane) -> None:
+    platform = Case(example, "kueue", of_platform=True).rendered()
+    member = with_kueue.client(TEAMS[example])
+    with installed(with_kueue.client(), platform.objects):
+        refused = [_refusal(member, each) for each in Case(example, "kueue").rendered().objects]
+    assert [each for each in refused if each] == []
+
+
 def _refusal(client: Client, value: Object) -> str | None:
     try:
         client.apply(value, manager="allotment", dry_run=value["kind"] not in LOOKED_UP)
