@@ -271,6 +271,14 @@ def test_a_stopped_queue_is_inactive_before_its_status_says_so() -> None:
     assert found("a", queue).inactive == "Stopped: its stopPolicy is HoldAndDrain"
 
 
+def test_a_queue_that_no_server_would_take_is_inactive_and_no_error() -> None:
+    queue = cluster_queue("a", "many")
+    capacity = found("a", queue, *PEERS[1:])
+    assert capacity.inactive == "its spec cannot be read"
+    assert not capacity.is_covered
+    assert found("b", queue, *PEERS[1:]).most == 4
+
+
 def test_cohorts_in_a_circle_lend_nothing() -> None:
     capacity = found("a", cohort("all", "more"), cohort("more", "all"), cluster_queue("a", 4))
     assert told(capacity, "most", "parents") == (4, ("all", "more"))

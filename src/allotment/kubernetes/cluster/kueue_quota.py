@@ -1,99 +1,68 @@
 """Kueue's quota arithmetic: what a ClusterQueue may use of a resource through the tree of its cohorts.
 
-A queue lends what is above its ``lendingLimit``'s rest, borrows as far as its ``borrowingLimit``, and each
-cohort on the way does the same for all below it. Facts: Kueue 0.19, ``v1beta2``, ``ClusterQueue.spec`` and
-the quota tree of its scheduler's cache; a Cohort need not exist as an object: without one it is a root
-without quota. What a queue uses is what it has *reserved* (``status.flavorsReservation``): admission checks
-may still hold back work whose quota is taken already.
+The tree and its rules are those by which decisions are made (`allotment.scheduling.kueue`); here it stands
+on the objects of a cluster, with what they say is in use. That is what a queue has *reserved*
+(``status.flavorsReservation``): admission checks may still hold back work whose quota is taken already.
+Facts: Kueue 0.19, ``v1beta2``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from allotment.kubernetes.cluster.capacity import KUEUE, NOTHING, Amount, Capacity, Part
 from allotment.kubernetes.cluster.snapshot import Snapshot
 from allotment.kubernetes.kinds import CLUSTER_QUEUE, COHORT, WORKLOAD, Object
-from allotment.quantities import QuantityError, parse_exact
+from allotment.scheduling.kueue.tree import CYCLE, Cell, Node, Tree, grow
+from allotment.scheduling.kueue.usage import Usage
+from allotment.scheduling.state.amounts import CPU, amount_of, minus
+from allotment.scheduling.state.queues import ClusterQueue, Cohort, Quota
+from allotment.scheduling.state.read_queues import read_cluster_queue, read_cohort
+from allotment.scheduling.state.state import State
 
 CIRCLE: Final = "its cohorts name each other as parents in a circle"
+UNREADABLE: Final = "its spec cannot be read"
 _STOPPED: Final = frozenset({"Hold", "HoldAndDrain"})
+_MILLI: Final = 1000
+_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True, slots=True)
-class _Quota:
-    """What one node of the tree has of a resource in one flavor."""
+class _Ground:
+    """The queues of a cluster as they are decided on, and what they use."""
 
-    nominal: Amount = NOTHING
-    borrowing: Amount | None = None
-    lending: Amount | None = None
-
-
-@dataclass(slots=True)
-class _Node:
-    """A ClusterQueue or a Cohort in the tree of one flavor, while sums are made."""
-
-    quota: _Quota
-    parent: str | None
-    subtree: Amount = NOTHING
-    used: Amount = NOTHING
-    most: Amount = NOTHING
-    free: Amount = NOTHING
-
-    @property
-    def kept(self) -> Amount:
-        """What is never lent."""
-        return NOTHING if self.quota.lending is None else max(NOTHING, self.subtree - self.quota.lending)
-
-    @property
-    def kept_free(self) -> Amount:
-        """What is never lent and not in use."""
-        return max(NOTHING, self.kept - self.used)
-
-    @property
-    def in_parents_use(self) -> Amount:
-        """What of the parent's is in use here."""
-        return max(NOTHING, self.used - self.kept)
-
-    def limited(self, amount: Amount, below: Amount) -> Amount:
-        """What of an amount the borrowing limit lets through, counted from ``below``."""
-        limit = self.quota.borrowing
-        return amount if limit is None else min(amount, below + limit)
-
-
-@dataclass(frozen=True)
-class _Tree:
-    """All cohorts, named or only meant, and which of them hang in a circle."""
-
-    objects: Sequence[Object]
-    parents: Mapping[str, str | None]
-    order: Sequence[str] = field(default=())  # from the roots down
-    circling: frozenset[str] = frozenset()
+    cohorts: Mapping[str, Cohort]
+    tree: Tree
+    usage: Usage
+    used: Mapping[tuple[str, Cell], int]
 
 
 def kueue_capacities(snapshot: Snapshot, resource: str) -> dict[str, Capacity]:
     """What each ClusterQueue may use of a resource, by its name."""
-    queues = snapshot.of(CLUSTER_QUEUE)
-    tree = _cohort_tree(snapshot, queues)
-    used = _usage(snapshot, queues, resource)
-    flavors = sorted({flavor for each in queues for flavor in _quotas(each, resource)})
-    parts: dict[str, list[Part]] = {}
-    for flavor in flavors:
-        for name, part in _parts(queues, tree, resource, flavor, used):
-            parts.setdefault(name, []).append(part)
+    objects = {each["metadata"]["name"]: each for each in snapshot.of(CLUSTER_QUEUE)}
+    queues = {name: _read(read_cluster_queue, each) for name, each in objects.items()}
+    cohorts = {each["metadata"]["name"]: _read(read_cohort, each) for each in snapshot.of(COHORT)}
+    known = {name: each or Cohort(name) for name, each in cohorts.items()}
+    tree = grow(State({name: each for name, each in queues.items() if each is not None}, known))
+    ground = _Ground(known, tree, Usage.nothing(tree), _used(snapshot, objects, resource))
+    for (name, cell), amount in ground.used.items():
+        if name in tree.queues:
+            ground.usage.add(tree.queues[name], cell, amount)
     return {
-        each["metadata"]["name"]: _capacity(each, resource, parts.get(each["metadata"]["name"], []), tree)
-        for each in queues
+        name: _capacity(each, queues[name] or ClusterQueue(name, inactive=UNREADABLE), resource, ground)
+        for name, each in objects.items()
     }
 
 
 def cohort_quotas(snapshot: Snapshot, resource: str) -> Iterator[tuple[str, Amount]]:
     """The cohorts that have quota of their own, which is lent to all below them."""
     for each in snapshot.of(COHORT):
-        own = sum((quota.nominal for quota in _quotas(each, resource).values()), NOTHING)
+        cohort = _read(read_cohort, each)
+        quotas = () if cohort is None else _quotas(cohort, resource)
+        own = sum((_amount(resource, quota.nominal) for _, quota in quotas), NOTHING)
         if own:
             yield each["metadata"]["name"], own
 
@@ -108,154 +77,86 @@ def inactive_words(queue: Object) -> str:
     return f"Stopped: its stopPolicy is {policy}" if policy in _STOPPED else ""
 
 
-def _capacity(queue: Object, resource: str, parts: Sequence[Part], tree: _Tree) -> Capacity:
-    spec = queue.get("spec") or {}
-    ordered = _as_listed(queue, resource, parts)
-    parents = tuple(_chain(spec.get("cohortName"), tree))
-    circle = spec.get("cohortName") in tree.circling
-    limits = [each.borrowing_limit for each in ordered]
-    quota = sum((each.quota for each in ordered), NOTHING)
-    bounded = [limit for limit in limits if limit is not None]
+def _capacity(value: Object, queue: ClusterQueue, resource: str, ground: _Ground) -> Capacity:
+    parts = tuple(
+        _part(queue.name, (flavor, resource), quota, ground) for flavor, quota in _quotas(queue, resource)
+    )
+    inactive = inactive_words(value)
+    if queue.inactive == UNREADABLE:
+        inactive = UNREADABLE
+    elif ground.tree.inactive.get(queue.name) == CYCLE:
+        inactive = CIRCLE
+    quota = sum((each.quota for each in parts), NOTHING)
+    limits = [each.borrowing_limit for each in parts if each.borrowing_limit is not None]
     return Capacity(
-        queue=queue["metadata"]["name"],
+        queue=queue.name,
         scheduler=KUEUE,
         resource=resource,
         quota=quota,
-        used=sum((each.used for each in ordered), NOTHING),
-        most=sum((each.most for each in ordered), NOTHING),
-        free=sum((each.free for each in ordered), NOTHING),
-        limit=quota + sum(bounded, NOTHING) if ordered and len(bounded) == len(limits) else None,
-        borrowed=sum((each.borrowed for each in ordered), NOTHING),
-        lent=sum((each.lent for each in ordered), NOTHING),
-        weight=_amount((spec.get("fairSharing") or {}).get("weight"), Fraction(1)),
-        most_at_once=max((each.most for each in ordered), default=NOTHING),
-        parents=parents,
-        parts=ordered,
-        covers=tuple(name for group in _groups(queue) for name in group.get("coveredResources") or ()),
-        inactive=CIRCLE if circle else inactive_words(queue),
+        used=sum((each.used for each in parts), NOTHING),
+        most=sum((each.most for each in parts), NOTHING),
+        free=sum((each.free for each in parts), NOTHING),
+        limit=quota + sum(limits, NOTHING) if parts and len(limits) == len(parts) else None,
+        borrowed=sum((each.borrowed for each in parts), NOTHING),
+        lent=sum((each.lent for each in parts), NOTHING),
+        weight=Fraction(str(queue.weight)),
+        most_at_once=max((each.most for each in parts), default=NOTHING),
+        parents=tuple(_chain(queue.cohort, ground.cohorts)),
+        parts=parts,
+        covers=tuple(name for group in queue.groups for name in group.resources),
+        inactive=inactive,
     )
 
 
-def _as_listed(queue: Object, resource: str, parts: Sequence[Part]) -> tuple[Part, ...]:
-    """The parts in the order in which the queue names its flavors, which is that of their trial."""
-    place = {flavor: number for number, flavor in enumerate(_quotas(queue, resource))}
-    return tuple(sorted(parts, key=lambda part: place[part.flavor]))
+def _part(name: str, cell: Cell, quota: Quota, ground: _Ground) -> Part:
+    """What a queue may use of one flavor; one outside of the tree has its own alone."""
+    resource, used = cell[1], ground.used.get((name, cell), 0)
+    node = ground.tree.queues.get(name)
+    most, free = quota.nominal, max(0, minus(quota.nominal, used))
+    if node is not None:
+        most, free = node.most[cell], ground.usage.available(node, cell)
+    above = None if node is None else node.parent
+    return Part(
+        flavor=cell[0],
+        quota=_amount(resource, quota.nominal),
+        used=_amount(resource, used),
+        most=_amount(resource, most),
+        free=_amount(resource, free),
+        others=NOTHING if node is None or above is None else _amount(resource, _others(node, above, cell)),
+        borrowing_limit=None if above is None else _limit(resource, quota.borrowing),
+        lending_limit=None if above is None else _limit(resource, quota.lending),
+    )
 
 
-def _parts(
-    queues: Sequence[Object],
-    tree: _Tree,
-    resource: str,
-    flavor: str,
-    used: Mapping[tuple[str, str], Amount],
-) -> Iterator[tuple[str, Part]]:
-    """What each queue that has the flavor may use of it."""
-    own = {each["metadata"]["name"]: _quotas(each, resource).get(flavor, _Quota()) for each in tree.objects}
-    cohorts = {name: _Node(own.get(name, _Quota()), tree.parents[name]) for name in tree.order}
-    leaves: dict[str, _Node] = {}
-    has_it = set()
-    for each in queues:
-        name, quota = each["metadata"]["name"], _quotas(each, resource).get(flavor)
-        cohort = (each.get("spec") or {}).get("cohortName")
-        leaves[name] = _Node(quota or _Quota(), cohort if cohort in cohorts else None)
-        leaves[name].used = used.get((name, flavor), NOTHING)
-        if quota is not None:
-            has_it.add(name)
-    _sum_up(leaves, cohorts, tree.order)
-    for name in sorted(has_it):
-        node = leaves[name]
-        above = cohorts.get(node.parent or "")
-        yield (
-            name,
-            Part(
-                flavor=flavor,
-                quota=node.quota.nominal,
-                used=node.used,
-                most=node.most,
-                free=max(NOTHING, node.free),
-                others=NOTHING if above is None else above.most - (node.subtree - node.kept),
-                borrowing_limit=None if above is None else node.quota.borrowing,
-                lending_limit=None if above is None else node.quota.lending,
-            ),
-        )
+def _others(node: Node, above: Node, cell: Cell) -> int:
+    """What the rest of the tree could lend a queue, before its own limit."""
+    return minus(above.most[cell], minus(node.subtree[cell], node.kept[cell]))
 
 
-def _sum_up(leaves: Mapping[str, _Node], cohorts: Mapping[str, _Node], order: Sequence[str]) -> None:
-    """Sums from the queues up to the roots, then limits from the roots down."""
-    for node in cohorts.values():
-        node.subtree = node.quota.nominal
-    for node in leaves.values():
-        node.subtree = node.quota.nominal
-        _hand_up(node, cohorts)
-    for name in reversed(order):
-        _hand_up(cohorts[name], cohorts)
-    for node in (*(cohorts[name] for name in order), *leaves.values()):
-        above = cohorts.get(node.parent or "")
-        if above is None:
-            node.most, node.free = node.subtree, node.subtree - node.used
-            continue
-        node.most = node.limited(node.kept + above.most, node.subtree)
-        unused = node.subtree - node.kept - node.in_parents_use
-        node.free = node.kept_free + node.limited(above.free, unused)
-
-
-def _hand_up(node: _Node, cohorts: Mapping[str, _Node]) -> None:
-    above = cohorts.get(node.parent or "")
-    if above is not None:
-        above.subtree += node.subtree - node.kept
-        above.used += node.in_parents_use
-
-
-def _cohort_tree(snapshot: Snapshot, queues: Sequence[Object]) -> _Tree:
-    parents: dict[str, str | None] = {}
-    for each in snapshot.of(COHORT):
-        parents[each["metadata"]["name"]] = (each.get("spec") or {}).get("parentName") or None
-    named = [(each.get("spec") or {}).get("cohortName") for each in queues]
-    for name in [*named, *parents.values()]:
-        if name and name not in parents:
-            parents[name] = None
-    below: dict[str | None, list[str]] = {}
-    for name, parent in sorted(parents.items()):
-        below.setdefault(parent, []).append(name)
-    order = list(below.get(None, ()))
-    for name in order:
-        order += below.get(name, ())
-    return _Tree(snapshot.of(COHORT), parents, order, frozenset(parents) - frozenset(order))
-
-
-def _chain(cohort: str | None, tree: _Tree) -> Iterator[str]:
-    """The cohort and those above it, each once."""
-    seen: set[str] = set()
-    while cohort and cohort not in seen:
-        yield cohort
-        seen.add(cohort)
-        cohort = tree.parents.get(cohort)
-
-
-def _usage(snapshot: Snapshot, queues: Sequence[Object], resource: str) -> dict[tuple[str, str], Amount]:
+def _used(snapshot: Snapshot, queues: Mapping[str, Object], resource: str) -> Mapping[tuple[str, Cell], int]:
     """What each queue has reserved in each flavor; of a queue without a status, what its Workloads hold."""
-    found: dict[tuple[str, str], Amount] = {}
+    found: dict[tuple[str, Cell], int] = {}
     untold = set()
-    for each in queues:
-        name, status = each["metadata"]["name"], each.get("status") or {}
+    for name, each in queues.items():
+        status = each.get("status") or {}
         told = status.get("flavorsReservation") or status.get("flavorsUsage")
         if told is None:
             untold.add(name)
         for flavor in told or ():
             for amount in flavor.get("resources") or ():
                 if amount.get("name") == resource:
-                    found[name, flavor["name"]] = _amount(amount.get("total"))
+                    found[name, (flavor["name"], resource)] = _parsed(resource, amount.get("total"))
     for workload in snapshot.of(WORKLOAD) if untold else ():
         admission = (workload.get("status") or {}).get("admission") or {}
-        if admission.get("clusterQueue") not in untold or _is_finished(workload):
+        holder = str(admission.get("clusterQueue"))
+        if holder not in untold or _is_finished(workload):
             continue
         for assigned in admission.get("podSetAssignments") or ():
             flavor = (assigned.get("flavors") or {}).get(resource)
             if flavor is not None:
-                key = admission["clusterQueue"], flavor
-                found[key] = found.get(key, NOTHING) + _amount(
-                    (assigned.get("resourceUsage") or {}).get(resource)
-                )
+                more = _parsed(resource, (assigned.get("resourceUsage") or {}).get(resource))
+                key = holder, (flavor, resource)
+                found[key] = found.get(key, 0) + more
     return found
 
 
@@ -266,32 +167,44 @@ def _is_finished(workload: Object) -> bool:
     )
 
 
-def _groups(value: Object) -> Sequence[Mapping[str, Any]]:
-    return (value.get("spec") or {}).get("resourceGroups") or ()
+def _quotas(queue: ClusterQueue | Cohort, resource: str) -> Sequence[tuple[str, Quota]]:
+    """What a queue or cohort has of a resource, by flavor, in the order in which they are tried."""
+    return [
+        (flavor, group.quotas[flavor, resource])
+        for group in queue.groups
+        for flavor in group.flavors
+        if (flavor, resource) in group.quotas
+    ]
 
 
-def _quotas(value: Object, resource: str) -> dict[str, _Quota]:
-    """What a queue or cohort has of a resource, by flavor, in its order."""
-    return {
-        flavor["name"]: _Quota(
-            _amount(each.get("nominalQuota")), _limit(each, "borrowingLimit"), _limit(each, "lendingLimit")
-        )
-        for group in _groups(value)
-        for flavor in group.get("flavors") or ()
-        for each in flavor.get("resources") or ()
-        if each.get("name") == resource
-    }
+def _chain(cohort: str | None, cohorts: Mapping[str, Cohort]) -> Iterator[str]:
+    """The cohort and those above it, each once."""
+    seen: set[str] = set()
+    while cohort and cohort not in seen:
+        yield cohort
+        seen.add(cohort)
+        cohort = cohorts[cohort].parent if cohort in cohorts else None
 
 
-def _limit(value: Mapping[str, Any], key: str) -> Amount | None:
-    return None if value.get(key) is None else _amount(value[key])
-
-
-def _amount(value: Any, otherwise: Amount = NOTHING) -> Amount:
-    """A quantity; one that no server would take counts for what is there without it."""
-    if value is None:
-        return otherwise
+def _read(reader: Callable[[Mapping[str, Any]], _Read], value: Object) -> _Read | None:
+    """What the reader makes of an object; None of one that no API server would have taken."""
     try:
-        return parse_exact(value)
-    except (QuantityError, TypeError):
-        return otherwise
+        return reader(value)
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return None
+
+
+def _parsed(resource: str, value: Any) -> int:
+    try:
+        return 0 if value is None else amount_of(resource, str(value))
+    except ValueError:
+        return 0
+
+
+def _limit(resource: str, amount: int | None) -> Amount | None:
+    return None if amount is None else _amount(resource, amount)
+
+
+def _amount(resource: str, amount: int) -> Amount:
+    """An amount in whole units."""
+    return Fraction(amount, _MILLI if resource == CPU else 1)
