@@ -210,6 +210,36 @@ def test_a_refusal_is_one_sentence_and_a_remedy(case: str) -> None:
     assert (error.where, error.status, error.message) == ("cluster blue", body["code"], body["message"])
 
 
+@pytest.mark.parametrize(
+    ("message", "path", "what", "remedy"),
+    [
+        (
+            'conversion webhook for kueue.x-k8s.io/v1beta1, Kind=Workload failed: Post "https://x": refused',
+            kinds.WORKLOAD.path("team-a"),
+            "waits on the webhook that converts kueue.x-k8s.io/v1beta1, Kind=Workload, which does not answer",
+            "kueue-system",
+        ),
+        (
+            'Get "https://10.0.0.1:10250/containerLogs/team-a/p/work": dial tcp: connection refused',
+            kinds.POD.path("team-a", "p", "log"),
+            "the node of the Pod `p` of namespace `team-a` does not give its log: Get",
+            "kubectl get nodes",
+        ),
+        ("etcd is gone", kinds.JOB.path("team-a"), "it failed within, with 500: etcd is gone", "later"),
+    ],
+)
+def test_a_read_that_fails_is_tried_again_and_told_by_what_is_down(
+    message: str, path: str, what: str, remedy: str
+) -> None:
+    client = Client(Answering(500, status(500, "", message)), jitter=lambda: 0.0)
+    with pytest.raises(ApiError) as caught:
+        list(client.lines(path, {}))
+    assert what in caught.value.what
+    assert "(4 tries)" in caught.value.what
+    assert remedy in caught.value.remedy
+    assert caught.value.exit_code == 3
+
+
 def test_a_conflict_names_managers_and_their_fields() -> None:
     error = refused(409, CASES["owned"][0])
     assert error.is_conflict

@@ -12,7 +12,16 @@ from typing import Final
 from allotment.errors import EXIT_REFUSED, EXIT_WORLD
 from allotment.kubernetes.client.asked import Request
 from allotment.kubernetes.client.errors import ApiError, ExpiredError
-from allotment.kubernetes.client.refused import MANAGER, POLICY, WEBHOOK, WEBHOOK_DOWN, WHO, Refused, pair_of
+from allotment.kubernetes.client.refused import (
+    CONVERSION_DOWN,
+    MANAGER,
+    POLICY,
+    WEBHOOK,
+    WEBHOOK_DOWN,
+    WHO,
+    Refused,
+    pair_of,
+)
 from allotment.kubernetes.client.retries import Found, retry_after, told_by
 from allotment.kubernetes.client.roles import role_for
 from allotment.kubernetes.client.transport import CutError
@@ -225,7 +234,22 @@ def _broken(refused: Refused) -> Words:
             "have the pods behind it mended (Kueue's are in namespace kueue-system), then run it again",
             EXIT_WORLD,
         )
-    if refused.told and refused.told.get("reason") != "InternalError" and refused.reply.status == 500:
+    converts = CONVERSION_DOWN.search(refused.message)
+    if converts:
+        return Words(
+            f"{refused.shown} waits on the webhook that converts {converts[1]}, which does not answer: "
+            f"{converts[2]}{_tries(refused)}",
+            "have the pods behind it mended (Kueue's are in namespace kueue-system), then run it again",
+            EXIT_WORLD,
+        )
+    if refused.request.target.subresource == "log":
+        return Words(
+            f"the node of {refused.shown} does not give its log: {refused.message}{_tries(refused)}",
+            "look at the node: kubectl get nodes",
+            EXIT_WORLD,
+        )
+    is_bare = refused.told and refused.told.get("reason") != "InternalError"
+    if is_bare and refused.reply.status == 500 and refused.request.method != "GET":
         return _unreadable(refused)
     return Words(
         f"it failed within, with {refused.reply.status}: {refused.message}{_tries(refused)}",

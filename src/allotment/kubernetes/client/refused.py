@@ -19,6 +19,7 @@ WHO: Final = re.compile(r'User "(?P<who>.*?)" cannot (?P<verb>\w+) ')
 POLICY: Final = re.compile(r"ValidatingAdmissionPolicy '(.*?)' with binding '.*?' denied request: (.*)", re.S)
 WEBHOOK: Final = re.compile(r'admission webhook "(.*?)" denied the request:? ?(.*)', re.S)
 WEBHOOK_DOWN: Final = re.compile(r'failed calling webhook "(.*?)": (.*)', re.S)
+CONVERSION_DOWN: Final = re.compile(r"conversion webhook for (.*?) failed: (.*)", re.S)
 MANAGER: Final = re.compile(r'conflict with "(.*?)"')
 
 

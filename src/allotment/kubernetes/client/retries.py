@@ -4,8 +4,8 @@ A request that the server has not acted on can be made again, whatever it is. Wh
 has, reads and writes that end the same however often they are made can; a creation cannot, and is looked up
 first (`settling`). Facts: Kubernetes' API conventions, "HTTP Status codes", and "API Priority and Fairness",
 by which a server that has too much to do answers 429 with ``Retry-After``; etcd that is slow and admission
-webhooks that are down are answered 500 with the reason ``InternalError``, while 500 without a reason is an
-object that the server cannot read.
+webhooks that are down are answered 500 with the reason ``InternalError``, while a write that is answered 500
+without a reason sent an object that the server cannot read.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Patience:
         return True
 
 
-def fate_of(found: Found) -> Fate:
+def fate_of(request: Request, found: Found) -> Fate:
     """What became of a request, by its answer."""
     if isinstance(found, HopelessError):
         return Fate.DECIDED
@@ -68,7 +68,8 @@ def fate_of(found: Found) -> Fate:
         return Fate.UNTOUCHED
     if isinstance(found, CutError):
         return Fate.UNKNOWN
-    if found.status == 500 and told_by(found).get("reason", "") != "InternalError" and told_by(found):
+    told = told_by(found) if found.status == 500 and request.method != "GET" else {}
+    if told and told.get("reason") != "InternalError":
         return Fate.DECIDED
     return _STATUSES.get(found.status, Fate.DECIDED)
 

@@ -39,7 +39,7 @@ class Sender:
         found: Found
         for delay in (*self.patience.delays, None):
             found, tries = self._once(request), tries + 1
-            fate = fate_of(found)
+            fate = fate_of(request, found)
             is_unsure = is_unsure or fate is Fate.UNKNOWN
             if isinstance(found, Reply) and found.status < 300:
                 return found
@@ -66,7 +66,7 @@ class Sender:
                 found = Reply(reply.status, reply.headers, b"".join(body))
             except CutError as error:
                 found = error
-            if fate_of(found) is Fate.DECIDED or not self._waits(delay, found, tries):
+            if fate_of(request, found) is Fate.DECIDED or not self._waits(delay, found, tries):
                 break
         raise refusal(request, found, self.transport.name, tries=tries)
 
