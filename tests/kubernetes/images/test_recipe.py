@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from allotment import __version__
-from allotment.kubernetes.images.verdict import CONTRACT, INJECT_LABEL, RUNNER_LABEL
+from allotment.kubernetes.images.verdict import CONTRACT, INJECT_LABEL, PYTHON_VARIABLE, RUNNER_LABEL
+from allotment.kubernetes.render.bringing import BROUGHT, FOLDER
+from allotment.kubernetes.render.campaigns import FINAL_CODES
 from allotment.kubernetes.render.pods import USER
 from allotment.platform.images import IMAGE
 from tests.kubernetes.images.brought import IMAGES, ROOT
@@ -73,6 +75,13 @@ def test_what_is_copied_is_there_and_is_let_into_the_build() -> None:
                 for name in rest.split()[:-1]:
                     assert (ROOT / name).exists(), name
                     assert any(name == each or name.startswith(f"{each}/") for each in let_in), name
+
+
+@pytest.mark.parametrize(
+    "word", [RUNNER_LABEL, INJECT_LABEL, PYTHON_VARIABLE, FOLDER, " ".join(BROUGHT), *map(str, FINAL_CODES)]
+)
+def test_the_page_on_images_says_what_is_so(word: str) -> None:
+    assert word in (ROOT / "docs" / "image.md").read_text(encoding="utf-8")
 
 
 def test_packages_are_installed_with_their_hashes_looked_at() -> None:
