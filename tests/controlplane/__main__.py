@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -54,7 +53,7 @@ def up(describe: str, folder: Path, *, kueue: bool, here: bool) -> None:
     if here:
         stand(folder, describe, with_kueue=kueue)
         return
-    if (folder / KUBECONFIG).exists():
+    if _keeper(folder) is not None:
         raise click.ClickException(f"{folder} has one already: make cluster-down")
     for name in ("etcd", "kubernetes", *(["kueue"] if kueue else [])):
         try:
@@ -87,15 +86,21 @@ def up(describe: str, folder: Path, *, kueue: bool, here: bool) -> None:
 @click.option("--folder", type=Path, default=FOLDER, show_default=True)
 def down(folder: Path) -> None:
     """Tells its keeper to end, and waits."""
-    path = folder / PROCESS
-    if not path.exists():
-        click.echo("there is none")
-        return
-    pid = int(path.read_text(encoding="ascii"))
-    with suppress(ProcessLookupError):
+    pid = _keeper(folder)
+    if pid is not None:
         os.kill(pid, signal.SIGTERM)
-        until(lambda: not path.exists(), "the plane to end", seconds=30)
+        until(lambda: _keeper(folder) is None, "the plane to end", seconds=30)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _keeper(folder: Path) -> int | None:
+    """The process that keeps the plane of a folder, while it lives."""
+    try:
+        pid = int((folder / PROCESS).read_text(encoding="ascii"))
+        words = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (OSError, ValueError):
+        return None
+    return pid if str(folder).encode() in words else None
 
 
 if __name__ == "__main__":
