@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from allotment.errors import AllotmentError
-from allotment.kubernetes.kinds import JOB
+from allotment.kubernetes.kinds import JOB, LEASE
 from allotment.kubernetes.testing import faults
 from allotment.kubernetes.testing.asked import Request
 from allotment.platform.need import Need
@@ -70,6 +70,25 @@ def test_one_fault_at_any_call(scheduler: str, fault: faults.Fault) -> None:
 def test_an_outage_from_any_call_on(fault: faults.Fault) -> None:
     for number in clean("default")[1]:
         mended(Stage("default"), From(number, fault))
+
+
+def test_an_interrupt_anywhere_is_mended_at_once() -> None:
+    def interrupt(at: int) -> faults.Plan:
+        def plan(number: int, _: Request) -> faults.Fault | None:
+            if number == at:
+                raise KeyboardInterrupt
+            return None
+
+        return plan
+
+    for number in clean("kueue")[1]:
+        stage = Stage("kueue")
+        with pytest.raises(KeyboardInterrupt):
+            stage.apply(*WORK, plan=interrupt(number))
+        spec = (stage.get(LEASE, "allotment-apply") or {}).get("spec", {})
+        stage.clock += 120 if spec.get("holderIdentity") else 0  # only where giving it back was interrupted
+        assert stage.apply(*WORK).is_fine
+        assert stage.state() == clean("kueue")[0]
 
 
 @given(seed=st.integers(0, 10_000), scheduler=st.sampled_from(["default", "kueue", "kai", "both"]))

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from allotment.kubernetes.apply.fields import owners_of
-from allotment.kubernetes.kinds import CLAIM_TEMPLATE, CONFIG_MAP, JOB, SERVICE, WORKLOAD
+from allotment.kubernetes.kinds import CLAIM_TEMPLATE, CONFIG_MAP, DEPLOYMENT, JOB, SERVICE, WORKLOAD
 from allotment.platform.model import SCHEDULERS
 from allotment.platform.need import Need
-from allotment.repository.model import Gang, StepCall, Window
+from allotment.repository.model import Fleet, Gang, StepCall, Window
 from tests.kubernetes.apply.stage import IMAGE, PIPELINE, SPACE, Stage, campaign, refusals, verbs, volumes
 
 GANG = Gang("g", 3, 3, image=IMAGE, gpu=Need())
@@ -264,6 +264,23 @@ def test_a_gang_is_run_once_and_anew_by_name(scheduler: str) -> None:
     assert stage.all(JOB) == []
     assert "allotment/job-ended" in stage.get(SERVICE, "g")["metadata"]["annotations"]
     assert verbs(stage.apply(GANG, again=("g",)))["gangs/g"] == "created"
+
+
+def test_a_fleet_takes_a_changed_need_at_once() -> None:
+    stage = Stage("default")
+    fleet = Fleet("f", image=IMAGE, gpu=Need())
+    assert verbs(stage.apply(fleet))["fleets/f"] == "created"
+    assert verbs(stage.apply(replace(fleet, gpu=Need(count=2))))["fleets/f"] == "configured"
+    assert stage.apply(replace(fleet, gpu=Need(count=2))).is_nothing
+
+
+def test_replicas_that_something_else_moves_are_left_to_it() -> None:
+    stage = Stage("default")
+    fleet = Fleet("f", image=IMAGE, gpu=Need())
+    stage.apply(fleet)
+    stage.client.patch(DEPLOYMENT, "f", SPACE, {"spec": {"replicas": 3}}, manager="autoscaler")
+    assert stage.apply(fleet).is_nothing
+    assert stage.get(DEPLOYMENT, "f")["spec"]["replicas"] == 3
 
 
 @pytest.mark.parametrize(("version", "kinds"), [("1.34", 0), ("1.35", 1), ("1.36", 2), ("1.37", 2)])

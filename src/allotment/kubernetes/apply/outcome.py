@@ -21,6 +21,8 @@ class Verb(StrEnum):
     UNCHANGED = "unchanged"
 
 
+WORKS = ("jobs.", "deployments.")
+"""What has pods: a group is new when one of these is."""
 _WEIGHT = {verb: number for number, verb in enumerate(Verb)}
 
 
@@ -60,7 +62,9 @@ class Outcome:
             return Verb.FAILED
         if self.refusals:
             return Verb.REFUSED
-        return min((each.verb for each in self.objects), key=_WEIGHT.__getitem__, default=Verb.UNCHANGED)
+        verb = min((each.verb for each in self.objects), key=_WEIGHT.__getitem__, default=Verb.UNCHANGED)
+        works = {each.verb for each in self.objects if each.name.startswith(WORKS)}
+        return Verb.CONFIGURED if verb is Verb.CREATED and works and verb not in works else verb
 
 
 @dataclass(frozen=True, slots=True)
