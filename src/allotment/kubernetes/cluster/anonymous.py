@@ -43,13 +43,14 @@ _TEXT: Final = frozenset({"message", "note"})
 _OF_USERS: Final = re.compile(r"(?:.*[./-])?(?:user|username|owner|creator|created-by|email)")
 _WORD: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _IMAGE: Final = re.compile(r"[^\s\"'`,()]+")
+_DASH: Final = re.compile("-")
 _HOST: Final = "kubernetes.io/hostname"
 _QUEUES: Final = frozenset({"ClusterQueue", "LocalQueue", "Queue"})
 
 
 def anonymous(snapshot: Snapshot) -> Snapshot:
     """The snapshot under other names."""
-    renamer = _Renamer(_names(snapshot.objects), _nodes(snapshot.objects))
+    renamer = _Renamer(_names(snapshot.objects), frozenset(_nodes(snapshot.objects)))
     objects = [renamer.renamed(each) for each in snapshot.objects if each["kind"] != kinds.CONFIG_MAP.name]
     return replace(
         snapshot,
@@ -138,7 +139,7 @@ class _Renamer:
     """Puts other names in the place of the true ones."""
 
     names: Mapping[str, str]
-    nodes: Sequence[str]
+    nodes: frozenset[str]
 
     def renamed(self, value: Object) -> dict[str, Any]:
         """The whole object."""
@@ -181,9 +182,9 @@ class _Renamer:
 
     def _with_node(self, name: str) -> str:
         """A name that a node's begins or ends, as those of slices and of static pods do."""
-        for node in self.nodes:
-            if node and name.startswith(f"{node}-"):
-                return self.names.get(node, node) + name[len(node) :]
-            if node and name.endswith(f"-{node}"):
-                return name[: -len(node)] + self.names.get(node, node)
+        for place in (found.start() for found in _DASH.finditer(name)):
+            if name[:place] in self.nodes:
+                return self.names.get(name[:place], name[:place]) + name[place:]
+            if name[place + 1 :] in self.nodes:
+                return name[: place + 1] + self.names.get(name[place + 1 :], name[place + 1 :])
         return name
