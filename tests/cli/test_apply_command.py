@@ -16,7 +16,8 @@ from allotment.kubernetes.client import Client
 from allotment.kubernetes.images import Absent, ImageFacts, Looked, Untold
 from allotment.kubernetes.kinds import JOB
 from allotment.kubernetes.render.platform import render_platform
-from allotment.kubernetes.testing import FakeApiServer
+from allotment.kubernetes.testing import FakeApiServer, faults
+from allotment.kubernetes.testing.asked import Request
 from allotment.kubernetes.testing.custom_kinds import KAI, KUEUE
 from allotment.kubernetes.testing.loopback import listening
 from allotment.kubernetes.testing.transport import FakeTransport
@@ -236,3 +237,63 @@ def test_a_cluster_of_a_kubeconfig_is_applied_to_over_http(
     assert "campaigns/church-books created" in said(capsys)
     assert "nothing to do" in said(capsys, "--cluster", "there")
     assert "nothing to do" in said(capsys, "--dry-run")
+
+
+def test_a_need_that_no_published_device_meets_is_refused(
+    cluster: FakeApiServer, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    client = Client(FakeTransport(cluster))
+    memory = {"memory": {"value": "8Gi"}}
+    driver, node = "gpu.nvidia.com", "node-1"
+    device = {
+        "name": "gpu-0",
+        "attributes": {"productName": {"string": "NVIDIA L4"}, "type": {"string": "gpu"}},
+        "capacity": memory,
+    }
+    pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
+    spec = {"driver": driver, "nodeName": node, "pool": pool, "devices": [device]}
+    said_by = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "one"}}
+    client.create({**said_by, "spec": spec}, manager="driver")
+    out = said(capsys, "church-books", code=1)
+    assert "campaigns/church-books refused" in out
+    assert "in the cluster" in out
+    assert client.listed(JOB, SPACE) == ()
+
+
+def test_a_cluster_that_does_not_answer_is_the_worlds_fault(
+    server: FakeApiServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.plan = lambda _, __: faults.UNAVAILABLE
+    monkeypatch.setattr(module, "client_for", lambda _: Client(FakeTransport(server)))
+    assert "503" in said(capsys, code=3)
+
+
+def test_what_was_sent_is_told_when_the_cluster_fails_in_the_middle(
+    server: FakeApiServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def plan(_: int, request: Request) -> faults.Fault | None:
+        is_sent = request.method == "PATCH" and "dryRun" not in request.query
+        return faults.BROKEN if is_sent and "church-books-volumes" in request.path else None
+
+    server.plan = plan
+    monkeypatch.setattr(module, "client_for", lambda _: Client(FakeTransport(server)))
+    out = said(capsys, code=3)
+    assert "campaigns/all-checksums created" in out
+    assert "campaigns/church-books failed" in out
+
+
+def test_an_interrupt_is_told_as_one(
+    server: FakeApiServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def plan(number: int, _: Request) -> faults.Fault | None:
+        if number > 40 and not server.plan == faults.none:
+            server.plan = faults.none
+            raise KeyboardInterrupt
+        return None
+
+    server.requests.clear()
+    server.plan = plan
+    monkeypatch.setattr(module, "client_for", lambda _: Client(FakeTransport(server)))
+    assert "interrupted" in said(capsys, code=130)
+    assert said(capsys)
+    assert "nothing to do" in said(capsys)
