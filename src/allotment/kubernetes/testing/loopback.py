@@ -59,6 +59,7 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # or each answer waits 40 ms for the one before to be acknowledged
     server: _Server
 
     def handle_request(self) -> None:
