@@ -33,6 +33,7 @@ from allotment.kubernetes.cluster.quota import (
 from allotment.kubernetes.kinds import (
     CLAIM_TEMPLATE,
     CLUSTER_QUEUE,
+    COHORT,
     DEVICE_CLASS,
     KAI_QUEUE,
     LOCAL_QUEUE,
@@ -123,7 +124,7 @@ def quota_notes(context: Context, live: Snapshot) -> Iterator[str]:
 def _capacity(context: Context, live: Snapshot, resource: str) -> Capacity | None:
     if context.with_kueue:
         queue = cluster_queue_of(live, context.namespace, context.queue)
-        if queue is None or live.lacks(CLUSTER_QUEUE) is not None:
+        if queue is None or live.lacks(CLUSTER_QUEUE) or live.lacks(COHORT):
             return None
         return capacity_of(live, queue, resource, scheduler=KUEUE)
     if not context.with_kai or resource != CARDS:

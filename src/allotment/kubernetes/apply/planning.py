@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from allotment.kubernetes.apply.admissible import claim_faults, cluster_faults, quota_faults, quota_notes
 from allotment.kubernetes.apply.asked import claims_among, claims_named
-from allotment.kubernetes.apply.fields import owners_of
+from allotment.kubernetes.apply.fields import owned_part, owners_of
 from allotment.kubernetes.apply.frozen import content_faults
 from allotment.kubernetes.apply.groups import (
     REPOSITORY_LABEL,
@@ -209,10 +209,7 @@ class _Group:
         was, now = labels(live).get(QUEUE), labels(rendered).get(QUEUE)
         if was is None and now is None:
             return
-        changed = {**labels(rendered)}
-        notes = {**rendered["metadata"].get("annotations", {})}
-        after = {**live, "metadata": {**live["metadata"], "labels": changed, "annotations": notes}}
-        for fault in change_faults(live, after):
+        for fault in change_faults(live, _after(rendered, live)):
             what = f"{shown(live)}: {fault.field}: {fault.message}"
             if was != now:
                 what = (
@@ -236,6 +233,20 @@ class _Group:
             if value["kind"] == "Deployment" and live is None:
                 self._refusals += self._of_new(value)
             yield Apply(_without_others(value, live), live)
+
+
+def _after(rendered: Object, live: Object) -> Object:
+    """A live Job as it would be: with the labels and annotations that are rendered, and those of others."""
+    ours = owned_part(live)["metadata"]
+    changed = {
+        key: {
+            name: each
+            for name, each in ((live["metadata"].get(key) or {}) | rendered["metadata"].get(key, {})).items()
+            if name in rendered["metadata"].get(key, {}) or name not in ours.get(key, {})
+        }
+        for key in ("labels", "annotations")
+    }
+    return {**live, "metadata": {**live["metadata"], **changed}}
 
 
 def _without_others(value: Object, live: Object | None) -> Object:

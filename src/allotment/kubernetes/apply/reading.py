@@ -59,9 +59,18 @@ def read_live(
             if error.status not in WORDS or (kind in NEEDED):
                 raise
             missing.append(Missing(kind, WORDS[error.status]))
-    version = client.raw("/version")
-    minor = f"{version.get('major', '')}.{str(version.get('minor', '')).rstrip('+')}"
-    return Snapshot(now(), tuple(objects), client.name, minor, tuple(missing))
+    return Snapshot(now(), tuple(objects), client.name, _version(client), tuple(missing))
+
+
+def _version(client: Client) -> str:
+    """Kubernetes' version, such as 1.36; nothing where the cluster tells it to nobody."""
+    try:
+        told = client.raw("/version")
+    except ApiError as error:
+        if error.status in WORDS:
+            return ""
+        raise
+    return f"{told.get('major', '')}.{str(told.get('minor', '')).rstrip('+')}"
 
 
 def _asked(context: Context) -> Iterator[tuple[Kind, str | None, str]]:
@@ -71,7 +80,7 @@ def _asked(context: Context) -> Iterator[tuple[Kind, str | None, str]]:
         yield kind, namespace, OURS
     if not context.with_kueue:
         yield CLAIM, namespace, OURS
-    if context.gang_objects and context.scheduler == "default":
+    if context.scheduler == "default":
         for kind in gang_kinds(context.minor):
             yield kind, namespace, OURS
     yield DEVICE_CLASS, None, ""
