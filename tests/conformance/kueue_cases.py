@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from tests.conformance import kueue_cycles
+from tests.conformance import kueue_cycles, kueue_flavors, kueue_preempting, kueue_quota
 from tests.conformance.kueue_scene import Case
 from tests.conformance.outcomes import ALL, Fault, Outcome, Share, attempt, read_json
 
-TESTS: Mapping[str, Callable[[Case], tuple[object, object]]] = {**kueue_cycles.TESTS}
+TESTS: Mapping[str, Callable[[Case], tuple[object, object]]] = {
+    **kueue_cycles.TESTS,
+    **kueue_flavors.TESTS,
+    **kueue_preempting.TESTS,
+    **kueue_quota.TESTS,
+}
 
 
 def run_tables(path: Path, share: Share = ALL) -> Iterator[Outcome]:

@@ -15,8 +15,9 @@ from allotment.scheduling.kueue.topology.places import places_of
 from allotment.scheduling.kueue.usage import Usage
 from allotment.scheduling.state.amounts import amount_text
 from allotment.scheduling.state.limit_ranges import Range, adjusted, faults_of, ranges_of
+from allotment.scheduling.state.nodes import Flavor
 from allotment.scheduling.state.pod_requests import pod_requests
-from allotment.scheduling.state.queues import AdmissionCheck
+from allotment.scheduling.state.queues import AdmissionCheck, ClusterQueue
 from allotment.scheduling.state.read_queues import (
     read_cluster_queue,
     read_cohort,
@@ -124,13 +125,12 @@ def scene_of(
     ranges = [each for each in case.objects("objects") if "limits" in (each.get("spec") or {})]
     read = [read_adjusted(raw, ranges, charge) for raw in case.objects(workloads)]
     taken = _taken(case.objects("pods"))
+    queues = _named(read_cluster_queue(raw, checks=checks) for raw in case.objects("clusterQueues"))
     state = State(
-        cluster_queues=_named(
-            read_cluster_queue(raw, checks=checks) for raw in case.objects("clusterQueues")
-        ),
+        cluster_queues=queues,
         cohorts=_named(map(read_cohort, case.objects("cohorts"))),
         local_queues={each.key: each for each in map(read_local_queue, case.objects("localQueues"))},
-        flavors=_named(map(read_flavor, case.objects("resourceFlavors"))),
+        flavors=_flavors(case, queues.values()),
         topologies=_named(map(read_topology, case.objects("topologies"))),
         nodes=_named(read_node(raw, taken.get(raw["metadata"]["name"])) for raw in case.objects("nodes")),
         namespaces=NAMESPACES,
@@ -165,8 +165,18 @@ def _taken(pods: Iterable[Raw]) -> dict[str, dict[str, int]]:
 PLACED_BY_KUEUE = ("kueue.x-k8s.io/tas", "kueue.x-k8s.io/podset-topology")
 
 
+def _flavors(case: Case, queues: Iterable[ClusterQueue]) -> dict[str, Any]:
+    """The flavors of a case; where it tells of none, those that its queues name."""
+    listed = case.objects("resourceFlavors")
+    if listed:
+        return _named(map(read_flavor, listed))
+    names = {name for queue in queues for group in queue.groups for name in group.flavors}
+    return {name: Flavor(name) for name in names}
+
+
 def read_adjusted(raw: Raw, limit_ranges: Iterable[Raw] = (), charge: Charge = as_asked) -> Workload:
     """A workload as Kueue takes it in: with its namespace's defaults, and what is wrong with it."""
+    raw = {"metadata": {}, **raw}
     namespace = raw["metadata"].get("namespace", "")
     ranges = ranges_of(each for each in limit_ranges if each["metadata"].get("namespace", "") == namespace)
     sets = [_filled(each, ranges) for each in (raw.get("spec") or {}).get("podSets") or ()]

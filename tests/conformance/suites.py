@@ -46,6 +46,7 @@ SUITES = (
     Suite("dra/scenarios", "dra/dra_fuzz_cases.jsonl.gz", "dra:run_scenarios", parts=8),
     Suite("apiserver/resources", "apiserver/apiserver_cases.json", "validation:run_validation"),
     Suite("apiserver/answers", "apiserver/apiserver_cases.json", "apiserver:run_cases"),
+    Suite("kueue/cases", "kueue/kueue_cases.json", "kueue_cases:run_tables"),
     Suite("kueue/worlds", "kueue/kueue_fuzz_cases.jsonl.gz", "kueue_worlds:run_worlds", parts=4),
     Suite("kueue/jobs", "kueue/kueue_cases.json", "kueue_jobs:run_jobs"),
     Suite("slices", "slices", "slices:run_slices"),

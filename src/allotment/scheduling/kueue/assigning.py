@@ -9,7 +9,7 @@ part about one flavor and one resource.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from allotment.scheduling.kueue.assignment import (
     BEST,
@@ -130,7 +130,7 @@ class Assigner:
         for choice in group.choices:
             choice.choices = self._own(choice, chosen)
             choice.reasons = list(group.reasons)
-            choice.attempts = {name: Attempt(each.mode, each.reason) for name, each in group.attempts.items()}
+            choice.attempts = {name: replace(each) for name, each in group.attempts.items()}
             self._append(result, choice)
             if choice.requests and not choice.choices:
                 complete = False
@@ -176,7 +176,7 @@ class Assigner:
             return {}, [f"resource {resource} unavailable in ClusterQueue"]
         search = _Search(self, group, part, requests, resource, taken)
         found = search.run()
-        _merge(group.attempts, search.attempts, part)
+        _merge(group.attempts, search.attempts, part, resource)
         return found, search.reasons
 
     def _own(self, choice: PodSetChoice, chosen: Choices) -> Choices:
@@ -287,7 +287,7 @@ class _Search:
         )
         if why is not None:
             self.reasons.append(why)
-            self.attempts[flavor] = Attempt(Mode.NO_FIT, Reason.NO_MATCHING_FLAVOR)
+            self.attempts[flavor] = Attempt(Mode.NO_FIT, Reason.NO_MATCHING_FLAVOR, reasons=(why,))
             return False
         return True
 
@@ -300,28 +300,31 @@ class _Search:
         assigner, fungibility = self.assigner, self.assigner.queue.fungibility
         choices: Choices = {}
         standing = BEST
-        worst = Reason.NONE
+        worst, borrowing = Reason.NONE, 0
+        told: list[str] = []
         for resource, amount in self.requests.items():
             if resource not in self.part.resources:
                 continue
             need, why = self._beyond_replaced(flavor, resource, amount)
             if why is not None:
                 standing = WORST
-                self.reasons.append(why)
+                told.append(why)
                 worst = more_severe(worst, Reason.NO_MATCHING_FLAVOR)
             cell = (flavor, resource)
             found = quota_of(
                 assigner.ground, assigner.node, cell, self.taken.get(cell, 0), need, prober=assigner.prober
             )
             if found.message is not None:
-                self.reasons.append(found.message)
+                told.append(found.message)
                 worst = more_severe(worst, found.reason)
+            borrowing = max(borrowing, found.standing.borrowing)
             if is_preferred(standing, found.standing, fungibility):
                 standing = found.standing
             if not standing.grade:
                 continue
             choices[resource] = Choice(flavor, found.standing.grade.mode, found.standing.borrowing)
-        self.attempts[flavor] = Attempt(standing.grade.mode, worst)
+        self.reasons += told
+        self.attempts[flavor] = Attempt(standing.grade.mode, worst, borrowing, tuple(sorted(set(told))))
         return choices, standing
 
     def _beyond_replaced(self, flavor: str, resource: str, amount: int) -> tuple[int, str | None]:
@@ -340,14 +343,22 @@ class _Search:
         return amount, None
 
 
-def _merge(known: dict[str, Attempt], new: Mapping[str, Attempt], part: ResourceGroup) -> None:
+def _merge(known: dict[str, Attempt], new: Mapping[str, Attempt], part: ResourceGroup, resource: str) -> None:
     """Take attempts for one more resource in: a flavor is as bad as it is for the worst of them."""
     for flavor, attempt in new.items():
         old = known.get(flavor)
         if old is None:
             known[flavor] = attempt
         else:
-            known[flavor] = Attempt(min(old.mode, attempt.mode), more_severe(old.reason, attempt.reason))
-    for flavor in known if new else ():
+            known[flavor] = Attempt(
+                min(old.mode, attempt.mode),
+                more_severe(old.reason, attempt.reason),
+                max(old.borrowing, attempt.borrowing),
+                tuple(sorted({*old.reasons, *attempt.reasons})),
+            )
+    for flavor, old in known.items() if new else ():
         if flavor in part.flavors and flavor not in new:
-            known[flavor] = Attempt(Mode.NO_FIT, Reason.NO_MATCHING_FLAVOR)
+            why = f"flavor {flavor} does not provide resource {resource}"
+            known[flavor] = Attempt(
+                Mode.NO_FIT, Reason.NO_MATCHING_FLAVOR, old.borrowing, tuple(sorted({*old.reasons, why}))
+            )

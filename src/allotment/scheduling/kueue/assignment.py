@@ -105,10 +105,12 @@ Choices = dict[str, Choice]
 
 @dataclass(slots=True)
 class Attempt:
-    """A flavor that was looked at, and what came of it."""
+    """A flavor that was looked at, and what came of it; ``reasons`` are the messages about it."""
 
     mode: Mode
     reason: Reason = Reason.NONE
+    borrowing: int = 0
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

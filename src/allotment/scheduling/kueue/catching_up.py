@@ -278,7 +278,7 @@ class _Desk:
 
 def _rank(info: Info, settings: Settings) -> tuple[int, float, str, str]:
     workload = info.workload
-    return -workload.priority, queue_time(workload, settings), workload.uid, info.key
+    return -info.priority, queue_time(workload, settings), workload.uid, info.key
 
 
 def _gives_room(old: Workload, new: Workload) -> bool:
@@ -287,4 +287,4 @@ def _gives_room(old: Workload, new: Workload) -> bool:
         after.count < before.count for before, after in zip(old.pod_sets, new.pod_sets, strict=False)
     )
     done = old.admitted and new.admitted and old.reclaimable != new.reclaimable
-    return shrunk or done or old.priority != new.priority
+    return shrunk or done or old.priority != new.priority or old.boost != new.boost

@@ -56,16 +56,12 @@ class Info:
     cluster_queue: str
     totals: tuple[PodSetTotal, ...]
     shape: str | None = None
+    priority: int = 0
 
     @property
     def key(self) -> str:
         """The workload's namespace and name."""
         return self.workload.key
-
-    @property
-    def priority(self) -> int:
-        """The workload's priority."""
-        return self.workload.priority
 
     @cached_property
     def cells(self) -> Mapping[Cell, int]:
@@ -104,16 +100,16 @@ class Info:
 
 def info_of(workload: Workload, cluster_queue: str, settings: Settings) -> Info:
     """The totals of a workload: what it holds, or what it asks for."""
-    counts = _counts(workload, settings)
+    counts, priority = _counts(workload, settings), priority_of(workload, settings)
     if workload.admission is not None:
         placed = settings.on(Gate.TOPOLOGY)
         totals = tuple(
             _held(workload, given, counts.get(given.name, 0), placed=placed)
             for given in workload.admission.pod_sets
         )
-        return Info(workload, cluster_queue, totals, _shape(workload, totals, settings))
+        return Info(workload, cluster_queue, totals, _shape(workload, totals, settings), priority)
     totals = tuple(_asked(pods, counts[pods.name]) for pods in workload.pod_sets)
-    return Info(workload, cluster_queue, totals, _shape(workload, totals, settings))
+    return Info(workload, cluster_queue, totals, _shape(workload, totals, settings), priority)
 
 
 def _counts(workload: Workload, settings: Settings) -> dict[str, int]:
@@ -157,7 +153,12 @@ def _shape(workload: Workload, totals: tuple[PodSetTotal, ...], settings: Settin
         for pods, total in zip(workload.pod_sets, totals, strict=False)
     ]
     allowed = workload.allowed_flavors if settings.on(Gate.CONCURRENT) else None
-    return repr((workload.priority, sets, allowed))
+    return repr((priority_of(workload, settings), sets, allowed))
+
+
+def priority_of(workload: Workload, settings: Settings) -> int:
+    """A workload's priority, with what an annotation adds where that counts (``EffectivePriority``)."""
+    return workload.priority + (workload.boost if settings.on(Gate.BOOST) else 0)
 
 
 def queue_time(workload: Workload, settings: Settings) -> float:

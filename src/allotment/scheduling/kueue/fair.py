@@ -88,7 +88,7 @@ class _Search:
         """Evict by the first rule; whether that made room."""
         attempt = self.attempt
         within = attempt.ground.settings.on(Gate.WITHIN_NOMINAL) and not _borrows(attempt, attempt.node)
-        line = _Line(attempt, candidates)
+        line = Line(attempt, candidates)
         for queue in line:
             own = queue is attempt.node
             if own or within:
@@ -99,7 +99,7 @@ class _Search:
                 return True
         return False
 
-    def _by_rule(self, line: _Line, queue: Node, rule: Rule) -> bool:
+    def _by_rule(self, line: Line, queue: Node, rule: Rule) -> bool:
         """Evict the first candidate of a queue whose going is fair; whether that made room."""
         attempt = self.attempt
         usage = attempt.ground.usage
@@ -118,7 +118,7 @@ class _Search:
         """Evict of those who were spared, at most one of a queue; whether that made room."""
         attempt = self.attempt
         usage = attempt.ground.usage
-        line = _Line(attempt, self.spared)
+        line = Line(attempt, self.spared)
         for queue in line:
             ours, theirs = _sides(attempt.node, queue)
             fair = share_of(usage, ours).rank < share_of(usage, theirs).rank
@@ -151,7 +151,7 @@ def _below(node: Node, common: Node) -> Node:
     return node
 
 
-class _Line:
+class Line:
     """The queues to take from, the one with the largest share first at every step."""
 
     def __init__(self, attempt: Attempt, candidates: list[Info]) -> None:

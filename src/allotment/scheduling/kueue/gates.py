@@ -24,6 +24,7 @@ class Gate(StrEnum):
     ELASTIC = "ElasticJobsViaWorkloadSlices"
     ELASTIC_PLACED = "ElasticJobsViaWorkloadSlicesWithTAS"
     EXTENDED = "KueueDRAIntegrationExtendedResource"
+    BOOST = "PriorityBoost"
     FAIL_FAST = "TASFailedNodeReplacementFailFast"
     FLAVOR_FUNGIBILITY = "FlavorFungibility"
     HASHING = "SchedulingEquivalenceHashing"
@@ -49,6 +50,7 @@ class Gate(StrEnum):
 OFF: Final = frozenset(
     {
         Gate.BALANCED,
+        Gate.BOOST,
         Gate.CAPACITY,
         Gate.CONCURRENT,
         Gate.ELASTIC_PLACED,

@@ -1,6 +1,6 @@
 """What each head would get: all of it, or fewer pods, and whom that would cost.
 
-The rules are those of ``nominate``, ``getAssignments`` and ``PodSetReducer`` in ``pkg/scheduler``.
+The rules are those of ``nominate`` and ``getAssignments`` in ``pkg/scheduler``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from allotment.scheduling.kueue.gates import Gate
 from allotment.scheduling.kueue.ground import Ground
 from allotment.scheduling.kueue.placing import place_after
 from allotment.scheduling.kueue.preempting import Preemptor, Target
+from allotment.scheduling.kueue.shrinking import fewest_less
 from allotment.scheduling.state.queues import ClusterQueue
 from allotment.scheduling.state.state import State
 
@@ -78,12 +79,13 @@ class Nominator:
     def _outdated(self, progress: Progress, info: Info) -> bool:
         """Whether flavors have to be tried from the start again."""
         ground = self._ground
-        if ground.settings.on(Gate.KEEP_PROGRESS):
-            if not progress.suits(info.shape):
-                return True
-            if ground.cycle - progress.cycle <= 1:
-                return False
-        return ground.generations.get(info.cluster_queue, 0) > progress.generation
+        return is_outdated(
+            progress,
+            info.shape,
+            cycle=ground.cycle,
+            generation=ground.generations.get(info.cluster_queue, 0),
+            keeps=ground.settings.on(Gate.KEEP_PROGRESS),
+        )
 
     def _replaced(self, info: Info) -> Info | None:
         """The smaller slice that an elastic workload takes the place of."""
@@ -118,27 +120,26 @@ class Nominator:
         return assignment, None
 
     def _fewer(self, assigner: Assigner, info: Info) -> Found | None:
-        """The most pods that can be had, found by halving."""
-        pod_sets = info.workload.pod_sets
-        full = [pods.count for pods in pod_sets]
-        deltas = [
-            pods.count - (pods.count if pods.min_count is None else pods.min_count) for pods in pod_sets
-        ]
-        total = sum(deltas)
-        if total <= 0:
-            return None
-        good: dict[int, Found] = {}
-        low, high = 0, total + 1
-        while low < high:
-            middle = (low + high) // 2
-            counts = [count - delta * middle // total for count, delta in zip(full, deltas, strict=True)]
+        """The most pods that can be had."""
+
+        def look(counts: list[int]) -> Found | None:
             assignment, targets = self._try(assigner, counts)
-            if targets is None:
-                low = middle + 1
-            else:
-                good[middle] = assignment, targets
-                high = middle
-        return good.get(low)
+            return None if targets is None else (assignment, targets)
+
+        return fewest_less([(pods.count, pods.min_count) for pods in info.workload.pod_sets], look)
+
+
+def is_outdated(progress: Progress, shape: str | None, *, cycle: int, generation: int, keeps: bool) -> bool:
+    """Whether what was noted of a search says nothing any more (``lastAssignmentOutdated``).
+
+    Where it ``keeps`` progress, that of the last cycle counts whatever was given back since.
+    """
+    if keeps:
+        if not progress.suits(shape):
+            return True
+        if cycle - progress.cycle <= 1:
+            return False
+    return generation > progress.generation
 
 
 def pinned_by(assignment: Assignment) -> Mapping[str, Mapping[str, str]]:

@@ -8,14 +8,17 @@ share would be least with its workload, and its workload goes on to the next rou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from allotment.scheduling.kueue.entries import Entry, Take
 from allotment.scheduling.kueue.gates import Gate
 from allotment.scheduling.kueue.ground import Ground
+from allotment.scheduling.kueue.settings import Settings
 from allotment.scheduling.kueue.shares import Share, share_of
-from allotment.scheduling.kueue.tree import Node
+from allotment.scheduling.kueue.tree import Cell, Node
+
+Precedence = tuple[bool, bool, tuple[int, float], int, float]
 
 
 def in_order(ground: Ground, entries: Iterable[Entry]) -> Iterator[Entry]:
@@ -87,13 +90,17 @@ class Tournament:
     def _before(self, left: Node, right: Node, cohort: Node) -> bool:
         return self._rank(left, cohort) < self._rank(right, cohort)
 
-    def _rank(self, queue: Node, cohort: Node) -> tuple[bool, bool, tuple[int, float], int, float]:
-        entry, share, settings = self.left[queue], self._shares[queue, cohort], self.ground.settings
-        borrows = settings.on(Gate.NON_BORROWING_FIRST) and share.borrows_any(self._takes[queue].cells)
-        return (
-            settings.on(Gate.PREEMPTORS_FIRST) and not entry.preemptor,
-            borrows,
-            share.rank,
-            -entry.info.priority if settings.on(Gate.PRIORITIES) else 0,
-            entry.time,
-        )
+    def _rank(self, queue: Node, cohort: Node) -> Precedence:
+        cells = self._takes[queue].cells
+        return precedence(self.left[queue], self._shares[queue, cohort], cells, self.ground.settings)
+
+
+def precedence(entry: Entry, share: Share, cells: Mapping[Cell, int], settings: Settings) -> Precedence:
+    """What decides a round between two entries: the smaller one wins (``entryComparer``)."""
+    return (
+        settings.on(Gate.PREEMPTORS_FIRST) and not entry.preemptor,
+        settings.on(Gate.NON_BORROWING_FIRST) and share.borrows_any(cells),
+        share.rank,
+        -entry.info.priority if settings.on(Gate.PRIORITIES) else 0,
+        entry.time,
+    )

@@ -139,7 +139,7 @@ def _changed(old: Queued, new: Queued) -> bool:
         return True
     said = (
         before.pod_sets is not after.pod_sets and before.pod_sets != after.pod_sets,
-        before.priority != after.priority,
+        (before.priority, before.boost) != (after.priority, after.boost),
         before.queue != after.queue,
         before.reclaimable != after.reclaimable,
         before.evicted != after.evicted,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cmp_to_key
 
 from allotment.scheduling.kueue.assignment import Assignment, Grade
-from allotment.scheduling.kueue.charges import Info, queue_time
+from allotment.scheduling.kueue.charges import Info, priority_of, queue_time
 from allotment.scheduling.kueue.decisions import Why
 from allotment.scheduling.kueue.ground import Ground, Placed
 from allotment.scheduling.kueue.placing import Asks, asks_of
@@ -74,7 +74,7 @@ class Attempt:
         """What comes first goes first: who has to go anyway, strangers, the unimportant, the newest."""
         workload = info.workload
         own = info.cluster_queue == self.info.cluster_queue
-        return (workload.evicted is None, own, workload.priority, -self._reserved_at(info), workload.uid)
+        return (workload.evicted is None, own, info.priority, -self._reserved_at(info), workload.uid)
 
     def _reserved_at(self, info: Info) -> float:
         at = info.workload.reserved_at
@@ -117,11 +117,12 @@ Choose = Callable[[Attempt], list[Target]]
 
 def satisfies(policy: str, preemptor: Workload, candidate: Workload, settings: Settings) -> bool:
     """Whether a policy lets one workload evict another."""
+    ours, theirs = priority_of(preemptor, settings), priority_of(candidate, settings)
     if policy == LOWER:
-        return preemptor.priority > candidate.priority
+        return ours > theirs
     if policy == LOWER_OR_NEWER:
-        if preemptor.priority != candidate.priority:
-            return preemptor.priority > candidate.priority
+        if ours != theirs:
+            return ours > theirs
         return queue_time(preemptor, settings) < queue_time(candidate, settings)
     return policy == ANY
 

@@ -28,6 +28,7 @@ from allotment.scheduling.state.workloads import (
 Raw = Mapping[str, Any]
 Charge = Callable[[Raw, Mapping[str, int]], Mapping[str, int]]
 
+LARGEST_BOOST: Final = 2**31 - 1
 ANNOTATION: Final = "kueue.x-k8s.io/"
 _SHAPED: Final = (
     "nodeSelector",
@@ -62,6 +63,7 @@ def read_workload(raw: Raw, *, charge: Charge = as_asked, faults: Iterable[str] 
         uid=meta.get("uid", ""),
         job_uid=(meta.get("labels") or {}).get(ANNOTATION + "job-uid", ""),
         priority=spec.get("priority") or 0,
+        boost=_boost(notes.get(ANNOTATION + "priority-boost")),
         created=seconds(meta.get("creationTimestamp")),
         generation=meta.get("generation") or 0,
         active=spec.get("active") is not False,
@@ -120,6 +122,15 @@ def _parent(meta: Raw) -> str | None:
             uid: str = owner.get("uid", "")
             return uid
     return None
+
+
+def _boost(text: str | None) -> int:
+    """What an annotation adds to the priority; nothing if it is no number of 32 bits."""
+    try:
+        value = int(text or "0")
+    except ValueError:
+        return 0
+    return value if abs(value) <= LARGEST_BOOST else 0
 
 
 def _owned_by_pod(meta: Raw) -> bool:

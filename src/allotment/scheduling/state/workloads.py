@@ -130,6 +130,7 @@ class Workload:
     uid: str = ""
     job_uid: str = ""
     priority: int = 0
+    boost: int = 0
     created: float = 0.0
     generation: int = 0
     active: bool = True

@@ -85,17 +85,28 @@ def places_of(
 ) -> dict[str, Places]:
     """The places of every flavor with what is held at the start of a cycle."""
     taken: dict[str, Taken] = {flavor: {} for flavor in known}
-    on_nodes: Taken = {}
     for info in held:
         for flavor, uses in info.placed.items():
-            if flavor not in known:
-                continue
-            joint = shared and known[flavor][1].by_node
-            for use in uses:
-                take(on_nodes if joint else taken[flavor], domain_id(use.values), use)
+            if flavor in known:
+                for use in uses:
+                    take(taken[flavor], domain_id(use.values), use)
+    return placed_on(known, taken, shared=shared)
+
+
+def placed_on(
+    known: Mapping[str, tuple[Flavor, Domains]], taken: Mapping[str, Taken], *, shared: bool
+) -> dict[str, Places]:
+    """The places of every flavor with what is taken through each; ``shared`` nodes are taken for all."""
+    on_nodes: Taken = {}
+    for flavor, there in taken.items() if shared else ():
+        if known[flavor][1].by_node:
+            for leaf, amounts in there.items():
+                joint = on_nodes.setdefault(leaf, {})
+                for resource, amount in amounts.items():
+                    joint[resource] = joint.get(resource, 0) + amount
     places = {}
     for name, (kind, domains) in known.items():
-        source = on_nodes if shared and domains.by_node else taken[name]
+        source = on_nodes if shared and domains.by_node else taken.get(name, {})
         here = {leaf: dict(amounts) for leaf, amounts in source.items() if leaf in domains.leaves}
         places[name] = Places(kind, domains, here)
     return places
