@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import ssl
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -148,9 +149,11 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def registry(auth: str = "none") -> Iterator[FakeRegistry]:
+def registry(auth: str = "none", tls: ssl.SSLContext | None = None) -> Iterator[FakeRegistry]:
     """A registry that answers until the block ends."""
     server = _Server(("127.0.0.1", 0), _Handler)
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     server.closing = threading.Event()
     server.registry = FakeRegistry(auth, server.server_port)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)

@@ -12,7 +12,7 @@ import http.client
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -102,11 +102,12 @@ class Asking:
             )
             raise UnaskedError(words, "ask whoever runs that registry")
         try:
-            address = next(self._allowed(host, port), None)
-            if address is None:
+            addresses = tuple(self._allowed(host, port))
+            if not addresses:
                 words = f"{host} is at an address that is not asked for an image of {self._home.api}"
                 raise UnaskedError(words, "look at the image's name, or ask whoever runs that registry")
-            with _connected(host, port, address, encrypted=encrypted, seconds=self._seconds) as connection:
+            reached = _reached(addresses, port, self._seconds)
+            with _connected(reached, host, port, encrypted=encrypted, seconds=self._seconds) as connection:
                 return _answered(connection, parts.path or "/", parts.query, question)
         except ssl.SSLError as error:
             words = f"the certificate of {host} is not trusted: {error.reason or error}"
@@ -126,7 +127,7 @@ class Asking:
         host, _, port = self._home.api.partition(":")
         found = [ip_address(each.partition("%")[0]) for each in self._resolve(host, int(port or 443))]
         here = HERE if self._home.is_here else ()
-        return Networks((*here, *PRIVATE) if any(not each.is_global for each in found) else ())
+        return Networks((*here, *PRIVATE) if not any(each.is_global for each in found) else ())
 
     def _allowed(self, host: str, port: int) -> Iterator[str]:
         return (each for each in self._resolve(host, port) if self._networks.allows(each))
@@ -140,12 +141,20 @@ def _origin(address: str) -> tuple[str, str]:
     return parts.scheme, parts.netloc
 
 
+def _reached(addresses: Sequence[str], port: int, seconds: float) -> socket.socket:
+    """A connection to the first of the addresses that answers; raises what the last one raised."""
+    for address in addresses[:-1]:
+        with suppress(OSError):
+            return socket.create_connection((address, port), seconds / len(addresses))
+    return socket.create_connection((addresses[-1], port), seconds)
+
+
 @contextmanager
 def _connected(
-    host: str, port: int, address: str, *, encrypted: bool, seconds: float
+    reached: socket.socket, host: str, port: int, *, encrypted: bool, seconds: float
 ) -> Iterator[http.client.HTTPConnection]:
-    """A connection to that very address, which is cut when the time is over, however slowly it answers."""
-    reached = socket.create_connection((address, port), seconds)
+    """Speak with whom was reached, which is cut when the time is over, however slowly it answers."""
+    reached.settimeout(seconds)
     over, slow = threading.Event(), f"it takes longer than {seconds:g} seconds"
 
     def cut() -> None:
