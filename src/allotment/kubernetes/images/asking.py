@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import ip_address
 from typing import Final
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 from allotment.kubernetes.images.reference import LOOPBACK, Reference
 from allotment.platform.networks import Networks
@@ -82,7 +82,7 @@ class Asking:
             to = answer.headers.get("location")
             if answer.status not in _REDIRECTED or to is None:
                 return answer
-            onward = urljoin(question.address, to)
+            onward = _onward(question.address, to)
             kept = question.headers if _origin(onward) == _origin(question.address) else {}
             question = Question(onward, kept, question.most)
         raise UnaskedError(
@@ -90,7 +90,7 @@ class Asking:
         )
 
     def _ask_once(self, question: Question) -> Answer:
-        parts = urlsplit(question.address)
+        parts = parts_of(question.address)
         host, encrypted = parts.hostname or "", parts.scheme == "https"
         try:
             port = parts.port or (443 if encrypted else 80)
@@ -117,7 +117,7 @@ class Asking:
             raise UnaskedError(
                 f"there is no host {host}", "look at the image's name, or at the network"
             ) from error
-        except (OSError, http.client.HTTPException, UnicodeError) as error:
+        except (OSError, http.client.HTTPException, ValueError) as error:
             words = f"{host} does not answer: {str(error) or type(error).__name__}"
             raise UnaskedError(words, "look whether it can be reached from here") from error
 
@@ -136,8 +136,22 @@ class Asking:
         return self._home.is_here and host in LOOPBACK
 
 
+def parts_of(address: str) -> SplitResult:
+    """The parts of an address that a registry gave; UnaskedError where it is none."""
+    try:
+        return urlsplit(address)
+    except ValueError as error:
+        words = f"the registry sends to {address[:80]!r}, which is no address"
+        raise UnaskedError(words, "ask whoever runs that registry") from error
+
+
+def _onward(address: str, to: str) -> str:
+    parts_of(to)
+    return urljoin(address, to)
+
+
 def _origin(address: str) -> tuple[str, str]:
-    parts = urlsplit(address)
+    parts = parts_of(address)
     return parts.scheme, parts.netloc
 
 

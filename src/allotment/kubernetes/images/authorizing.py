@@ -11,9 +11,9 @@ import json
 import re
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import urlencode, urlsplit, urlunsplit
+from urllib.parse import urlencode, urlunsplit
 
-from allotment.kubernetes.images.asking import Asking, Question, UnaskedError
+from allotment.kubernetes.images.asking import Asking, Question, UnaskedError, parts_of
 from allotment.kubernetes.images.credentials import Credential
 from allotment.kubernetes.images.reference import Reference
 
@@ -41,7 +41,7 @@ def authorization(
         return None
     token = _token(answer.body) if answer.status == 200 else None
     if token is None:
-        words = f"{urlsplit(realm).hostname} gives no token for {reference.api}: it answers {answer.status}"
+        words = f"{parts_of(realm).hostname} gives no token for {reference.api}: it answers {answer.status}"
         raise UnaskedError(words, "try again later, or ask whoever runs that registry")
     return f"Bearer {token}"
 
@@ -59,7 +59,7 @@ def _question(realm: str, service: str, reference: Reference, credential: Creden
         }
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
         return Question(realm, headers, _MOST, urlencode(form).encode())
-    parts = urlsplit(realm)
+    parts = parts_of(realm)
     query = "&".join(each for each in (parts.query, urlencode(wanted)) if each)
     headers = {} if credential is None else {"Authorization": credential.basic}
     return Question(urlunsplit(parts._replace(query=query)), headers, _MOST)

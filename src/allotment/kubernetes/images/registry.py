@@ -29,6 +29,7 @@ ACCEPT: Final = ", ".join(
     )
 )
 MOST: Final = 4 << 20
+_WORD: Final = re.compile(r"[a-z0-9._-]{1,32}")
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _ABSENT: Final = frozenset({"MANIFEST_UNKNOWN", "MANIFEST_BLOB_UNKNOWN"})
 
@@ -189,10 +190,10 @@ def _entries(index: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _platform(said: Mapping[str, Any]) -> str | None:
     """A platform as ``linux/amd64``; None where nothing runs on it, as for an attestation."""
-    system, machine = said.get("os"), said.get("architecture")
-    if not isinstance(system, str) or not isinstance(machine, str) or "unknown" in {system, machine}:
+    words = [str(said.get(key)) for key in ("os", "architecture") if isinstance(said.get(key), str)]
+    if len(words) != 2 or "unknown" in words or not all(map(_WORD.fullmatch, words)):
         return None
-    return f"{system}/{machine}"
+    return "/".join(words)
 
 
 def _codes(body: bytes) -> Iterator[str]:
