@@ -140,8 +140,20 @@ def _volume(volume: Object) -> None:
             source["serviceAccountToken"].setdefault("expirationSeconds", 3600)
 
 
+def _service(value: Object) -> None:
+    spec = value["spec"]
+    spec.setdefault("type", "ClusterIP")
+    spec.setdefault("sessionAffinity", "None")
+    spec.setdefault("internalTrafficPolicy", "Cluster")
+    for port in spec.get("ports") or ():
+        port.setdefault("protocol", "TCP")
+        port.setdefault("targetPort", port["port"])
+
+
 def _priority_class(value: Object) -> None:
     value.setdefault("preemptionPolicy", "PreemptLowerPriority")
+    if value.get("globalDefault") is False:
+        del value["globalDefault"]
 
 
 def _policy(value: Object) -> None:
@@ -173,6 +185,7 @@ def _role_binding(value: Object) -> None:
 _DEVICE_KINDS: Final = frozenset({"ResourceClaim", "ResourceClaimTemplate", "DeviceClass", "ResourceSlice"})
 _DEFAULTS: Final[Mapping[str, Callable[[Object], None]]] = {
     "Secret": _secret,
+    "Service": _service,
     "Pod": _pod,
     "PodTemplate": _pod_template,
     "Deployment": _deployment,

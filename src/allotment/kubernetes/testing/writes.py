@@ -155,8 +155,9 @@ class Writer:
         check_applied(place, config)
         found = list(misfits(config, schema))
         if found:
+            inside = config["metadata"].get("namespace", "")
             raise went_wrong(
-                f"failed to create typed patch object (/{place.name}; "
+                f"failed to create typed patch object ({inside}/{place.name}; "
                 f"{group_version(resource)}, Kind={resource.kind}): {message(found)}"
             )
         old = self.store.get(place.key)
