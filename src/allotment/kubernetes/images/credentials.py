@@ -120,10 +120,11 @@ def _credential(entry: Mapping[str, Any]) -> Credential | None:
 
 
 def _by_helper(said: Mapping[str, Any], reference: Reference, run: Run) -> Credential | None:
-    helper = _mapping(said.get("credHelpers")).get(reference.host) or said.get("credsStore")
+    asked = DOCKER_KEY if reference.host == DOCKER else reference.host
+    helpers = _mapping(said.get("credHelpers"))
+    helper = helpers.get(reference.host) or helpers.get(asked) or said.get("credsStore")
     if not isinstance(helper, str) or not _NAME.fullmatch(helper):
         return None
-    asked = DOCKER_KEY if reference.host == DOCKER else reference.host
     try:
         entry = _mapping(json.loads(run(f"docker-credential-{helper}", asked)))
     except (OSError, ValueError, RecursionError, subprocess.SubprocessError):
