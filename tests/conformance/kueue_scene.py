@@ -124,7 +124,7 @@ def scene_of(
     checks = {each["metadata"]["name"]: _check(each) for each in case.objects("admissionChecks")}
     ranges = [each for each in case.objects("objects") if "limits" in (each.get("spec") or {})]
     read = [read_adjusted(raw, ranges, charge) for raw in case.objects(workloads)]
-    taken = _taken(case.objects("pods"))
+    taken = taken_by_pods(case.objects("pods"))
     queues = _named(read_cluster_queue(raw, checks=checks) for raw in case.objects("clusterQueues"))
     state = State(
         cluster_queues=queues,
@@ -147,7 +147,7 @@ def _check(raw: Raw) -> AdmissionCheck:
     return AdmissionCheck(raw["metadata"]["name"], (raw.get("spec") or {}).get("controllerName", ""))
 
 
-def _taken(pods: Iterable[Raw]) -> dict[str, dict[str, int]]:
+def taken_by_pods(pods: Iterable[Raw]) -> dict[str, dict[str, int]]:
     """What pods that no workload accounts for use of nodes."""
     taken: dict[str, dict[str, int]] = {}
     for pod in pods:

@@ -18,6 +18,7 @@ from allotment.scheduling.kueue.nominating import selects
 from allotment.scheduling.kueue.pending import Pending, Queued, push, push_all, requeue, wake
 from allotment.scheduling.kueue.second_look import looked_for
 from allotment.scheduling.kueue.settings import Settings
+from allotment.scheduling.kueue.slices import counts_of, scaled_down
 from allotment.scheduling.kueue.topology.domains import Domains, domains_of
 from allotment.scheduling.kueue.tree import Tree, grow
 from allotment.scheduling.kueue.usage import Usage
@@ -283,8 +284,6 @@ def _rank(info: Info, settings: Settings) -> tuple[int, float, str, str]:
 
 def _gives_room(old: Workload, new: Workload) -> bool:
     """Whether a workload that keeps its quota uses less of it now, or matters less or more."""
-    shrunk = any(
-        after.count < before.count for before, after in zip(old.pod_sets, new.pod_sets, strict=False)
-    )
+    shrunk = scaled_down(counts_of(old), counts_of(new))
     done = old.admitted and new.admitted and old.reclaimable != new.reclaimable
     return shrunk or done or old.priority != new.priority or old.boost != new.boost

@@ -69,6 +69,12 @@ def _all_ready(memory: Memory) -> bool:
     )
 
 
+def reason_to_requeue(outcome: Outcome, why: Requeue) -> Requeue:
+    """Why an entry goes back: one that came further and fails for no other reason may try at once."""
+    late = outcome is not Outcome.NOT_NOMINATED and why is Requeue.GENERIC
+    return Requeue.AFTER_NOMINATION if late else why
+
+
 @dataclass(slots=True)
 class _Cycle:
     """A cycle under way: the lines change, everything else is tried on the ground."""
@@ -148,8 +154,7 @@ class _Cycle:
     def return_to_line(self, entry: Entry) -> list[Decision]:
         """Put one back that was not admitted; what it is told."""
         key = entry.info.key
-        if entry.outcome is not Outcome.NOT_NOMINATED and entry.requeue is Requeue.GENERIC:
-            entry.requeue = Requeue.AFTER_NOMINATION
+        entry.requeue = reason_to_requeue(entry.outcome, entry.requeue)
         if needs_second_look(entry.info):
             times = entry.looks + 1
             self.second[key] = SecondLook(self.ground.now + wait_before(times), times)

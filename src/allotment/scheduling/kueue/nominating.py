@@ -70,7 +70,7 @@ class Nominator:
         """What a workload would get, and its victims."""
         if progress is not None and self._outdated(progress, info):
             progress = None
-        assignment, targets = self._initial(Sought(info, progress, pinned, self._replaced(info)))
+        assignment, targets = self._initial(Sought(info, progress, pinned, self.replaced(info)))
         if self._ground.settings.on(Gate.TOPOLOGY):
             infos = [target.info for target in targets]
             place_after(self._ground, self._ground.node(info), info, assignment, infos)
@@ -87,7 +87,7 @@ class Nominator:
             keeps=ground.settings.on(Gate.KEEP_PROGRESS),
         )
 
-    def _replaced(self, info: Info) -> Info | None:
+    def replaced(self, info: Info) -> Info | None:
         """The smaller slice that an elastic workload takes the place of."""
         key = info.workload.replaces
         if key is None or not self._ground.settings.on(Gate.ELASTIC) or key in self._ground.gone:

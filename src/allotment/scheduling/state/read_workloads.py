@@ -73,7 +73,7 @@ def read_workload(raw: Raw, *, charge: Charge = as_asked, faults: Iterable[str] 
         elastic=notes.get(ANNOTATION + "elastic-job") == "true",
         allowed_flavors=None if allowed is None else tuple(allowed.split(",")),
         parent=_parent(meta),
-        owned_by_pod=_owned_by_pod(meta),
+        owned_by_pod=_owned_by_pod(meta) and notes.get(ANNOTATION + "is-group-workload") != "true",
         preemption_gated=_gated(spec, status),
         faults=tuple(faults),
         admission=read_admission(status.get("admission"), spec.get("podSets") or ()),

@@ -27,6 +27,7 @@ class Count:
     pods_led: int = 0
     slices_led: int = 0
     leaders: int = 0
+    score: int = 0
 
 
 @dataclass(slots=True)

@@ -54,7 +54,7 @@ def repaired(
         return new
     if not new.domains:
         return f"cannot find replacement assignment for unhealthy node: {node}"
-    return Repaired(Placement(new.levels, _merged(domains, (*new.domains, *left))), new)
+    return Repaired(Placement(new.levels, merged(domains, (*new.domains, *left))), new)
 
 
 def _sliced(ask: Ask) -> bool:
@@ -101,7 +101,7 @@ def _incomplete(domains: Domains, left: Sequence[DomainCount], lost: int, layer:
     return next((name for name, count in standing.items() if not (count + lost) % layer.size), "")
 
 
-def _merged(domains: Domains, parts: Sequence[DomainCount]) -> tuple[DomainCount, ...]:
+def merged(domains: Domains, parts: Sequence[DomainCount]) -> tuple[DomainCount, ...]:
     """Domains in order, those that are the same as one."""
 
     def rank(each: DomainCount) -> tuple[str, ...]:
