@@ -119,3 +119,15 @@ def test_a_snapshot_that_is_none_is_told_where(run: Run, tmp_path: Path) -> None
     assert code == EXIT_REFUSED
     assert f"{path}:4:1" in err
     assert "did you mean `items`?" in err
+
+
+def test_a_check_holds_needs_against_a_snapshot(run: Run, snapshot: str, tmp_path: Path) -> None:
+    assert run("check", "--snapshot", snapshot)[0] == EXIT_FINE
+    (tmp_path / "pipelines" / "p.yaml").write_text(PIPELINE.replace("70Gi", "90Gi"))
+    code, out, err = run("check", "--snapshot", snapshot)
+    assert (code, "never-fits" in out + err) == (EXIT_REFUSED, True)
+
+
+def test_a_run_pretends_to_have_what_a_snapshot_has(run: Run, snapshot: str) -> None:
+    code, _, err = run("run", "none", "--snapshot", snapshot)
+    assert (code, "prod is not this machine" in err) == (EXIT_USAGE, True)

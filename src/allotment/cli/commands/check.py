@@ -13,7 +13,7 @@ from allotment.cli.forms.checked import Checked, as_json, as_text
 from allotment.cli.forms.github import as_github
 from allotment.cli.forms.sarif import as_sarif
 from allotment.cli.shared import output_option, world_options, write_out
-from allotment.cli.world import chosen_world, which_world
+from allotment.cli.world import AskedWorld, any_world
 from allotment.errors import (
     EXIT_FINE,
     EXIT_REFUSED,
@@ -31,7 +31,7 @@ FORMS: Mapping[str, Callable[[Checked], str]] = {
 @click.command(short_help="Check pipelines, campaigns and the platform's file, offline.")
 @click.argument("names", nargs=-1, metavar="[NAME|FILE]...")
 @world_options
-@which_world
+@any_world
 @click.option(
     "--base",
     metavar="REF",
@@ -47,8 +47,7 @@ def command(
     repository: Path,
     platform: Path | None,
     team: str | None,
-    devices: tuple[Path, ...],
-    describe: str | None,
+    asked: AskedWorld,
     base: str | None,
     form: str,
     out: Path | None,
@@ -59,16 +58,17 @@ def command(
     """Check pipelines, campaigns and the platform's file: every finding at once, with its place.
 
     Without names the whole repository is checked. A campaign's pipeline is checked with it. Nothing is run,
-    nothing is fetched, and no step is imported. With --devices or --describe a need that nothing in that
-    world can meet is an error, with the nearest device and the value that would fit. With --images the
-    registry of each image is asked whether it is there, for which platforms, and with a runner in it.
+    nothing is fetched, and no step is imported. With --devices, --describe, --cluster or --snapshot a need
+    that nothing in that world can meet is an error, with the nearest device and the value that would fit.
+    With --images the registry of each image is asked whether it is there, for which platforms, and with a
+    runner in it.
 
     Used campaigns and pipelines are compared with an earlier commit: volumes are only ever added at the end,
     and a pipeline that campaigns use keeps its image and steps. Without git a note says that this was left.
 
     Exits 0 when nothing is wrong (warnings are allowed, unless --strict), and 1 otherwise.
     """
-    world = chosen_world(devices, describe) if devices or describe is not None else None
+    world = asked.chosen() if asked.is_said else None
     fetch = None
     if images:
         from allotment.kubernetes.images.registry import Registries

@@ -19,7 +19,7 @@ from allotment.cli.opened import Opened, open_repository, show_warnings
 from allotment.cli.shared import safe, world_options
 from allotment.cli.summaries import numbers, program_summary, say, summary
 from allotment.cli.watching import LivePicture, PlainLines
-from allotment.cli.world import ChosenWorld, chosen_world, which_world
+from allotment.cli.world import AskedWorld, ChosenWorld, any_world
 from allotment.devices.ledger import Ledger
 from allotment.devices.machine import this_machine
 from allotment.errors import (
@@ -64,7 +64,7 @@ from allotment.running.steps.checking import settings_findings
 @click.option(
     "--pretend",
     is_flag=True,
-    help="Give workers the devices of --devices or --describe, in name only; the steps run here.",
+    help="Give workers the devices of the world that is named, in name only; the steps run here.",
 )
 @click.option(
     "--metrics",
@@ -74,7 +74,7 @@ from allotment.running.steps.checking import settings_findings
     help="Keep numbers for Prometheus in a file, replaced every few seconds.",
 )
 @world_options
-@which_world
+@any_world
 def command(
     campaigns: tuple[str, ...],
     plain: bool,
@@ -83,8 +83,7 @@ def command(
     repository: Path,
     platform: Path | None,
     team: str | None,
-    devices: tuple[Path, ...],
-    describe: str | None,
+    asked: AskedWorld,
 ) -> int:
     """Run campaigns on this machine, until each is finished; and fleets and gangs beside them.
 
@@ -99,7 +98,7 @@ def command(
         raise UsageError(
             "no campaign is named", remedy="name some, or all of them: allot run campaigns/*.yaml"
         )
-    chosen = _world(devices, describe, pretend=pretend)
+    chosen = _world(asked, pretend=pretend)
     try:
         return _run(campaigns, chosen, metrics, repository, platform, team, plain=plain, pretend=pretend)
     except AllotmentError as error:
@@ -170,9 +169,9 @@ def _warn(findings: list[Finding]) -> None:
         click.echo(finding_json(finding, time.time()), err=True)
 
 
-def _world(devices: tuple[Path, ...], describe: str | None, *, pretend: bool) -> ChosenWorld:
+def _world(asked: AskedWorld, *, pretend: bool) -> ChosenWorld:
     """The world to run on: this machine, or with ``--pretend`` one that is not here."""
-    chosen = chosen_world(devices, describe)
+    chosen = asked.chosen()
     if chosen.is_here == pretend:
         raise UsageError(
             "--pretend needs a world" if pretend else f"{chosen.name} is not this machine",
