@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from allotment.buckets.event_log import read_events
+from allotment.cli.cluster import hint_at_cluster
 from allotment.cli.opened import Opened, open_repository
 from allotment.cli.shared import repository_identity
 from allotment.cli.world import ChosenWorld
@@ -69,6 +70,8 @@ def answers_for(
     folder, stem = _located(root, name)
     file = folder / f"{stem}.yaml"
     found, _ = find_platform(folder.parent, option=platform, environ=os.environ)
+    if chosen.is_here:
+        hint_at_cluster(found, "the need is held against this machine")
     if folder.name == PIPELINES:
         if team is not None:
             found.team_for(repository_identity(folder.parent), team)

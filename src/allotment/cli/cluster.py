@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from allotment.kubernetes.client import Client
     from allotment.kubernetes.cluster.snapshot import Snapshot
     from allotment.kubernetes.kinds import Kind
+    from allotment.platform.model import Platform
 
 CURRENT: Final = ""
 
@@ -51,6 +52,12 @@ def snapshot_option(command: Command) -> Command:
 def cluster_options(command: Command) -> Command:
     """Both options, as commands that only read have them."""
     return cluster_option(snapshot_option(command))
+
+
+def hint_at_cluster(platform: Platform, what: str) -> None:
+    """Say on standard error that the platform's engine is elsewhere, where it is."""
+    if platform.engine == "kubernetes":
+        click.echo(f"note: {what}; with --cluster it is what the platform's cluster says", err=True)
 
 
 def client_for(context: str | None) -> Client:

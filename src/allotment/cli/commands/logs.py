@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from allotment.buckets.keys import RecipeKeys
+from allotment.cli.cluster import cluster_option, hint_at_cluster
 from allotment.cli.opened import Opened, open_repository
 from allotment.cli.shared import safe, world_options
 from allotment.errors import AllotmentError, UsageError, did_you_mean
@@ -30,6 +31,7 @@ FOLLOW_SECONDS = 0.3
 @click.option("--attempt", type=int, default=None, metavar="N", help="Which attempt (default: the latest).")
 @click.option("-f", "--follow", is_flag=True, help="Go on showing what is written, until Ctrl-C.")
 @world_options
+@cluster_option
 def command(
     volume: str,
     campaign: str | None,
@@ -39,15 +41,23 @@ def command(
     repository: Path,
     platform: Path | None,
     team: str | None,
+    cluster: str | None,
 ) -> int:
-    """Show what the worker of a volume wrote in its latest attempt, on this machine; or, by name, a
-    process of a fleet or a gang, or what prepared the recipe of a campaign.
+    """Show what the worker of a volume wrote in its latest attempt; or, by name, a process of a fleet or a
+    gang, or what prepared the recipe of a campaign.
 
-    A worker that takes several volumes has one log for all of them.
+    It is what was written on this machine; with --cluster, what its pod wrote there. A worker that takes
+    several volumes has one log for all of them. On a cluster --attempt counts the pods that are still there.
     """
+    if cluster is not None:
+        from allotment.cli.pod_logs import Asked, show_pod_log
+
+        asked = Asked(volume, campaign, rank, attempt)
+        return show_pod_log(asked, cluster, repository, platform=platform, team=team, follow=follow)
     opened, names = open_repository(
         repository, platform=platform, team=team, campaigns=[campaign] if campaign else [], programs=True
     )
+    hint_at_cluster(opened.platform, "these are logs of this machine")
     if volume in {*opened.repository.fleets, *opened.repository.gangs}:
         path = _log_of_program(opened, volume, rank)
     elif (prepared := _log_of_prepare(opened, volume)) is not None:

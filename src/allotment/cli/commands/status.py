@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from allotment.buckets.event_log import read_events
+from allotment.cli.cluster import cluster_options, hint_at_cluster
 from allotment.cli.opened import Opened, open_repository
 from allotment.cli.shared import output_option, safe, world_options
 from allotment.cli.watching import progress
@@ -50,10 +51,11 @@ WORTH_SHOWING = (
 
 @click.command(name="status")
 @click.argument("campaigns", nargs=-1, metavar="[CAMPAIGN]...")
-@click.option("-w", "--watch", is_flag=True, help="Show it again every second, until Ctrl-C.")
+@click.option("-w", "--watch", is_flag=True, help="Show it again and again, until Ctrl-C.")
 @click.option("--volumes", "all_volumes", is_flag=True, help="Every volume that has begun.")
 @output_option("text", "json")
 @world_options
+@cluster_options
 def command(
     campaigns: tuple[str, ...],
     watch: bool,
@@ -62,14 +64,32 @@ def command(
     repository: Path,
     platform: Path | None,
     team: str | None,
+    cluster: str | None,
+    snapshot: Path | None,
 ) -> int:
-    """Say how campaigns stand; without names, all of this repository.
+    """Say how campaigns, fleets and gangs stand; without names, all of this repository.
 
-    What is done is read from the bucket, so it is right after a crash too.
+    What is done is read from the bucket, so it is right after a crash too. With --cluster or --snapshot it is
+    what Kubernetes, Kueue and KAI say: one sentence that names the cause, what to do, and what runs where.
     """
+    if cluster is not None or snapshot is not None:
+        from allotment.cli.following import follow_cluster
+
+        return follow_cluster(
+            campaigns,
+            cluster=cluster,
+            snapshot=snapshot,
+            root=repository,
+            platform=platform,
+            team=team,
+            form=form,
+            watch=watch,
+            all_indexes=all_volumes,
+        )
     opened, names = open_repository(
         repository, platform=platform, team=team, campaigns=campaigns, programs=True
     )
+    hint_at_cluster(opened.platform, "this is what the bucket and this machine say")
     while True:
         now = time.time()
         views = list(_views(opened, [name for name in names if name in opened.repository.campaigns], now))

@@ -34,10 +34,19 @@ def command(
     clauses in their order, with the devices that each of them takes out, and what those have. Then changes,
     the smallest first: each was tried with the allocator, and with it the claim fits.
 
+    With --cluster or --snapshot, of what is there: first the sentence that names the cause, what to do and
+    the evidence, then what its queue may use, then the devices and the changes.
+
     The exit code is 0 whatever the answer is, as that of `allot claim`; `allot check` refuses what never
     fits.
     """
     chosen = asked.chosen()
+    if chosen.snapshot is not None:
+        from allotment.cli.whys import show_whys, whys_of
+
+        found = whys_of(name, repository, platform, team, chosen)
+        if found:
+            return show_whys(found, chosen, form)
     answers = answers_for(name, repository, platform, team, chosen)
     if form == "json":
         click.echo(json.dumps(as_data(answers, chosen.name), indent=2, ensure_ascii=False))

@@ -58,10 +58,10 @@ def _answer(answer: Answer, world: str) -> Iterator[str]:
         yield ""
         if len(told.alternatives) > 1:
             yield f"  {safe(alternative.name)}: {safe(alternative.asks)}"
-        yield from (f"  {line}" for line in _funnel(alternative))
+        yield from (f"  {line}" for line in funnel_lines(alternative))
     if told.state is not State.FITS:
         yield ""
-        yield from _changes(told)
+        yield from change_lines(told)
     notes = [*answer.given_up, *told.notes]
     if notes:
         yield ""
@@ -79,7 +79,8 @@ def _run_words(view: CampaignView | ProgramView) -> str:
     return f"{state}, {progress(view, time.time())}" + (f": {why}" if why else "")
 
 
-def _funnel(alternative: Alternative) -> Iterator[str]:
+def funnel_lines(alternative: Alternative) -> Iterator[str]:
+    """Where devices fall out, and what those have."""
     steps = alternative.steps
     width = max(len(f"{step.left:,}") for step in steps)
     for step in steps:
@@ -103,7 +104,8 @@ def _why(lost: Lost) -> str:
     return f": {safe(lost.why)}" if lost.why else ""
 
 
-def _changes(told: Why) -> Iterator[str]:
+def change_lines(told: Why) -> Iterator[str]:
+    """What would make it fit, the smallest first."""
     if not told.changes:
         yield "  no change of one thing or two makes it fit here"
         return
@@ -126,9 +128,13 @@ def _answer_data(answer: Answer) -> dict[str, Any]:
     run = _run_data(answer.run)
     if told is None:
         return {**base, "state": "no-claim", "run": run}
+    return {**base, **answer_data(told), "run": run}
+
+
+def answer_data(told: Why) -> dict[str, Any]:
+    """What there is to say of devices, as plain data."""
     placed = told.placed
     return {
-        **base,
         "state": str(told.state),
         "sentence": told.sentence,
         "asks": told.asks,
@@ -136,7 +142,6 @@ def _answer_data(answer: Answer) -> dict[str, Any]:
         "placed": None
         if placed is None
         else {"node": placed.node, "devices": [str(each) for each in placed.allocation.ids]},
-        "run": run,
         "alternatives": [_alternative_data(each) for each in told.alternatives],
         "changes": [_change_data(each) for each in told.changes],
         "notes": list(told.notes),

@@ -72,6 +72,11 @@ def follow(
     return tuple(told)
 
 
+def team_parts(snapshot: Snapshot, namespace: str) -> tuple[Part, ...]:
+    """All parts of everything in a namespace, what prepares recipes too."""
+    return tuple(part for parts in _parts(Seen(snapshot), namespace).values() for part in parts)
+
+
 def parts_in(snapshot: Snapshot, namespace: str, name: str) -> tuple[Part, ...]:
     """The parts of one campaign, fleet or gang, its preparation too."""
     return tuple(_parts(Seen(snapshot), namespace).get(name, ()))
@@ -130,6 +135,7 @@ def _told(seen: Seen, found: Sequence[Part], gone: Sequence[Gone], expected: Exp
         started=min((at for part in parts if (at := fields.created(part.owner)) is not None), default=None),
         ended=_ended(parts, states),
         notes=tuple(_notes(seen, first)),
+        is_packed=packed,
     )
 
 

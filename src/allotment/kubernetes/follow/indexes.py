@@ -16,7 +16,7 @@ _STATES: Final[Mapping[Phase, IndexState]] = {
     Phase.PENDING: IndexState.PENDING,
     Phase.STARTING: IndexState.STARTING,
     Phase.RUNNING: IndexState.RUNNING,
-    Phase.LOST: IndexState.STOPPING,
+    Phase.LOST: IndexState.LOST,
     Phase.STOPPING: IndexState.STOPPING,
     Phase.SUCCEEDED: IndexState.DONE,
     Phase.FAILED: IndexState.WAITING,
@@ -112,5 +112,5 @@ def counts_of(part: Part, indexes: Sequence[Index]) -> Counts:
         running=found[IndexState.RUNNING],
         starting=found[IndexState.STARTING],
         pending=found[IndexState.PENDING],
-        stopping=found[IndexState.STOPPING],
+        stopping=found[IndexState.STOPPING] + found[IndexState.LOST],
     )

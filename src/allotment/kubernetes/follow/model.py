@@ -37,6 +37,7 @@ class IndexState(StrEnum):
     STARTING = "starting"
     RUNNING = "running"
     STOPPING = "stopping"
+    LOST = "lost"
     DONE = "done"
     FAILED = "failed"
 
@@ -172,6 +173,7 @@ class Followed:
     started: float | None = None
     ended: float | None = None
     notes: tuple[str, ...] = ()
+    is_packed: bool = False
 
     @property
     def root(self) -> Cause | None:

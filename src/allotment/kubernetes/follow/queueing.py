@@ -67,7 +67,9 @@ def others_waiting(workload: Object, seen: Seen) -> tuple[Object, ...]:
 
 
 def position(workload: Object, seen: Seen) -> Position | None:
-    """Its place; None where it does not wait, or others' Workloads were not read."""
+    """Its place; None where it does not wait, or where not all Workloads could be read."""
+    if any(each.kind == WORKLOAD for each in seen.snapshot.partly):
+        return None
     found = others_waiting(workload, seen)
     place = next((place for place, each in enumerate(found, 1) if each is workload), None)
     return None if place is None else Position(place, len(found), cluster_queue_name(workload, seen))

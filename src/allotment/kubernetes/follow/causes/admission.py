@@ -23,10 +23,10 @@ from allotment.kubernetes.follow.causes.phrases import (
     quoted,
     short,
 )
-from allotment.kubernetes.follow.model import Cause, Evidence, State, by_condition, evidence
+from allotment.kubernetes.follow.model import Cause, State, by_condition, evidence
 from allotment.kubernetes.follow.part import RESERVED, Part
 from allotment.kubernetes.follow.queueing import cluster_queue, cluster_queue_name, position
-from allotment.kubernetes.follow.sums import Lack, asked_of, lacks_of, never_fits, pods_of, sums_of
+from allotment.kubernetes.follow.sums import Lack, asked_of, lacks_of, never_fits, pods_of
 from allotment.kubernetes.kinds import Object
 
 NARROWER: Final = "write a narrower `window` in its file and apply"
@@ -208,15 +208,7 @@ def _quota(part: Part, workload: Object, found: fields.Condition) -> Cause:
     remedy = "nothing: it starts by itself when others of the queue end"
     if part.kind == "campaign" and pods_of(workload) > 1:
         remedy += "; with a narrower `window` it can start sooner"
-    shown = (*by_condition(workload, RESERVED), *_usage(part))
-    return Cause("waiting-for-quota", State.WAITING, words, remedy, shown)
-
-
-def _usage(part: Part) -> Iterator[Evidence]:
-    """The sums, as evidence of the queue."""
-    for each in sums_of(part):
-        if each.capacity.free is not None and each.asked > each.capacity.free:
-            yield Evidence(f"ClusterQueue {each.capacity.queue}", "status.flavorsUsage", each.words)
+    return Cause("waiting-for-quota", State.WAITING, words, remedy, by_condition(workload, RESERVED))
 
 
 def _preempting(_part: Part, workload: Object, found: fields.Condition) -> Cause:

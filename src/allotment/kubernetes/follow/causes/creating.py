@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from allotment.kubernetes.follow import fields
-from allotment.kubernetes.follow.causes.phrases import ADMINISTRATOR, counted, listed, short
+from allotment.kubernetes.follow.causes.phrases import ADMINISTRATOR, anew, counted, listed, short
 from allotment.kubernetes.follow.model import Cause, Evidence, State, evidence
 from allotment.kubernetes.follow.part import Part
 from allotment.kubernetes.follow.pods import ELASTIC_GATE, Phase, gates
@@ -131,7 +131,7 @@ def gated(part: Part) -> Iterator[Cause]:
     elastic = ELASTIC_GATE in names
     if elastic and not part.queue:
         words = "its pods are held by Kueue's gate, and its Job names no queue, so nobody will lift it"
-        remedy = "delete the Job and `allot apply` again"
+        remedy = anew(part)
         yield Cause("gate-without-queue", State.NEVER, words, remedy, tuple(shown))
     elif elastic and stopping:
         words = (

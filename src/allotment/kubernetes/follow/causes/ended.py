@@ -13,23 +13,31 @@ from allotment.kubernetes.follow.part import Part
 _FAILED: Final[Mapping[str, tuple[str, str]]] = {
     "FailedIndexes": (
         "",
-        "mend what the evidence says, let the failed ones be tried again with `allot retry`, and apply",
+        (
+            "mend what the evidence says; `allot retry NAME` lets the failed ones be tried again, "
+            "and `allot apply "
+            "--again NAME` starts it anew"
+        ),
     ),
     "MaxFailedIndexesExceeded": (
         "so many failed that Kubernetes stopped the rest",
-        "mend what the evidence says, let the failed ones be tried again with `allot retry`, and apply",
+        (
+            "mend what the evidence says; `allot retry NAME` lets the failed ones be tried again, "
+            "and `allot apply "
+            "--again NAME` starts it anew"
+        ),
     ),
     "BackoffLimitExceeded": (
         "its workers failed more often than they may be tried again",
-        "read what they wrote (`allot logs NAME --cluster`), mend it, delete the Job and apply",
+        "read what they wrote (`allot logs NAME --cluster`), mend it, and `allot apply --again NAME`",
     ),
     "PodFailurePolicy": (
         "a worker ended in a way that is not worth another try",
-        "read what it wrote (`allot logs NAME --cluster`), mend it, delete the Job and apply",
+        "read what it wrote (`allot logs NAME --cluster`), mend it, and `allot apply --again NAME`",
     ),
     "DeadlineExceeded": (
         "it ran longer than the Job as a whole may",
-        "raise `max_seconds` in its pipeline and apply: what is done stays done",
+        "raise `max_seconds` in its pipeline and `allot apply --again NAME`: what is done stays done",
     ),
 }
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from allotment.kubernetes.follow import fields
-from allotment.kubernetes.follow.causes.phrases import counted, listed, short
+from allotment.kubernetes.follow.causes.phrases import anew, counted, listed, short
 from allotment.kubernetes.follow.model import Cause, State, evidence
 from allotment.kubernetes.follow.part import Part
 from allotment.kubernetes.follow.pods import DISRUPTED, Ending, Phase, endings, index_of
@@ -56,8 +56,7 @@ _KINDS: Final = (
         "out-of-memory",
         _by_reason("OOMKilled"),
         "the container used more memory than it may (OOMKilled)",
-        "raise `memory` in `resources:` of its pipeline and apply; a live Job keeps what it has, "
-        "so delete it first",
+        "raise `memory` in `resources:` of its pipeline; a live Job keeps what it has: {anew}",
     ),
     _Kind(
         "deadline",
@@ -159,7 +158,9 @@ def _cause(
     if final:
         failed = fields.text(part.owner, "status", "failedIndexes")
         shown.append(evidence(part.owner, "status.failedIndexes", failed))
-    remedy = kind.remedy.format(name=part.called(min(indexes)).split(" and ")[0] if indexes else part.name)
+    remedy = kind.remedy.format(
+        anew=anew(part), name=part.called(min(indexes)).split(" and ")[0] if indexes else part.name
+    )
     return Cause(kind.kind, State.FAILED, words, remedy, tuple(shown), tuple(sorted(indexes)), brief=brief)
 
 

@@ -58,7 +58,7 @@ def _fallback(_found: re.Match[str]) -> Refusal:
     return Refusal(
         "fallback-refused",
         "its claim has a list of alternatives (`firstAvailable`), and this Kueue takes no lists",
-        "take `fallback` out of `gpu:` in its pipeline, or apply again: `allot render` writes a "
+        "take `fallback` out of `gpu:` in its pipeline, or send it again: `allot render` writes a "
         "claim without it",
     )
 

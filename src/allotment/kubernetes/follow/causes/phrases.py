@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final
 
+from allotment.kubernetes.follow import fields
 from allotment.kubernetes.follow.model import Position
+from allotment.kubernetes.follow.part import Part
 
 BY_ITSELF: Final = "nothing: it goes on by itself"
 ADMINISTRATOR: Final = "whoever runs the cluster"
+
+
+def anew(part: Part) -> str:
+    """How its Job is made anew: one that is there keeps what it was made with."""
+    job = f"-n {part.namespace} {fields.name(part.owner)}"
+    return f"`kubectl delete job {job}`, and `allot apply --again {part.name}`"
 
 
 def counted(number: int, word: str) -> str:

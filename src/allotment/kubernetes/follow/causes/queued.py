@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from allotment.kubernetes.follow import fields
-from allotment.kubernetes.follow.causes.phrases import ADMINISTRATOR, counted, place_words, short
+from allotment.kubernetes.follow.causes.phrases import ADMINISTRATOR, anew, counted, place_words, short
 from allotment.kubernetes.follow.model import Cause, Evidence, State, by_condition, evidence
 from allotment.kubernetes.follow.part import RESERVED, Part
 from allotment.kubernetes.follow.pods import Phase
@@ -43,8 +43,7 @@ def no_kueue(part: Part) -> Iterator[Cause]:
         return
     words = "it was made for Kueue, and this cluster has no Kueue: nobody will ever start it"
     remedy = (
-        f"{ADMINISTRATOR} installs Kueue, or the platform's file says `scheduler: default`; then "
-        "delete the Job and apply"
+        f"{ADMINISTRATOR} installs Kueue; or the platform's file says `scheduler: default`, then {anew(part)}"
     )
     shown = (
         evidence(part.owner, "metadata.labels[kueue.x-k8s.io/queue-name]", part.queue),

@@ -16,6 +16,7 @@ from allotment.kubernetes.follow import fields
 from allotment.kubernetes.follow.causes.phrases import (
     ADMINISTRATOR,
     BY_ITSELF,
+    anew,
     counted,
     listed,
     short,
@@ -63,16 +64,13 @@ def selector_fails(part: Part) -> Iterator[Cause]:
                 f"its selector reads `{key[1]}`, which some device does not have, and that keeps it "
                 "off every node"
             )
-            remedy = (
-                f"mend the name, or guard it in `select`: `.?{key[1]}.orValue(…)`; then delete the "
-                "Job and apply"
-            )
+            remedy = f"mend the name, or guard it in `select`: `.?{key[1]}.orValue(…)`; then {anew(part)}"
         else:
             words = (
                 "its selector fails on some device, and that keeps it off every node: "
                 f"{short(found.message, 160)}"
             )
-            remedy = "mend `select` in its pipeline; then delete the Job and apply"
+            remedy = f"mend `select` in its pipeline; then {anew(part)}"
         yield Cause("selector-fails", State.NEVER, words, remedy, _said(pod, found), needs_devices=True)
         return
 

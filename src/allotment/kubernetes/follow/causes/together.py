@@ -16,6 +16,7 @@ from allotment.kubernetes.follow import fields
 from allotment.kubernetes.follow.causes.phrases import (
     ADMINISTRATOR,
     BY_ITSELF,
+    anew,
     counted,
     place_words,
     short,
@@ -48,8 +49,7 @@ def no_kai(part: Part) -> Iterator[Cause]:
         return
     words = "its pods wait for KAI, and this cluster has no KAI: nobody will ever place them"
     remedy = (
-        f"{ADMINISTRATOR} installs KAI, or the platform's file names another scheduler; then delete "
-        "the Job and apply"
+        f"{ADMINISTRATOR} installs KAI; or the platform's file names another scheduler, then {anew(part)}"
     )
     shown = (evidence(part.owner, "spec.template.spec.schedulerName", "kai-scheduler, which is not served"),)
     yield Cause("no-kai", State.NEVER, words, remedy, shown)

@@ -1,0 +1,149 @@
+"""`allot why` of what is on a cluster: the root sentence, its evidence, the sums, and then the devices."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from allotment.cli.followed import Team, followed, team_of
+from allotment.cli.forms.followed import followed_data, why_lines
+from allotment.cli.forms.why import answer_data, change_lines, funnel_lines
+from allotment.cli.shared import safe
+from allotment.cli.world import ChosenWorld
+from allotment.errors import EXIT_FINE, FindingsError, UsageError
+from allotment.kubernetes.follow import Followed, State
+from allotment.planning.why import State as Fit
+from allotment.planning.why import Why
+from allotment.planning.why_cluster import ClusterWhy, why_on_cluster
+from allotment.planning.why_needs import asked_of
+from allotment.repository.model import HasNeed
+
+if TYPE_CHECKING:
+    from allotment.planning.why_guess import Other
+
+FORMAT_VERSION = 1
+ENDED = frozenset({State.FINISHED, State.FAILED, State.ABSENT})
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A name, and both answers to why."""
+
+    why: ClusterWhy
+
+    @property
+    def told(self) -> Why | None:
+        """What there is to say of devices, where it is worth saying."""
+        return None if self.why.followed.state in ENDED else self.why.told
+
+
+def whys_of(
+    name: str, root: Path, platform: Path | None, team: str | None, chosen: ChosenWorld
+) -> list[Found]:
+    """What is on the cluster under this name; where nothing is, the need alone is left to ask about."""
+    snapshot = chosen.snapshot
+    if snapshot is None or _is_no_name(name, root):
+        return []
+    whom = team_of(snapshot, root, [name], platform=platform, team=team)
+    found = [each for each in followed(snapshot, whom) if not _is_not_there(each)]
+    if not found:
+        note = f"nothing of `{safe(name)}` is on {safe(snapshot.name)} yet: this is about its need alone"
+        click.echo(f"note: {note}", err=True)
+        return []
+    world = chosen.without_errors()
+    return [
+        Found(
+            why_on_cluster(
+                snapshot,
+                world,
+                each,
+                others=_others(whom, each.name, chosen),
+                together=_together(whom, each.name),
+            )
+        )
+        for each in found
+    ]
+
+
+def _is_not_there(found: Followed) -> bool:
+    return found.root is not None and found.root.kind in {"absent", "not-sent"}
+
+
+def _is_no_name(name: str, root: Path) -> bool:
+    """Whether it is a pipeline's, or a file of claims."""
+    path = Path(name)
+    if name.endswith((".yaml", ".yml", ".json")) or "/" in name:
+        return path.parent.name not in {"campaigns", "fleets", "gangs"}
+    kinds = ("campaigns", "fleets", "gangs")
+    written = any((root / kind / f"{name}.yaml").is_file() for kind in kinds)
+    return not written and (root / "pipelines" / f"{name}.yaml").is_file()
+
+
+def _file(whom: Team, name: str) -> HasNeed | None:
+    if whom.opened is None:
+        return None
+    repository = whom.opened.repository
+    campaign = repository.campaigns.get(name)
+    if campaign is not None:
+        return repository.pipelines[campaign.pipeline]
+    return repository.fleets.get(name) or repository.gangs.get(name)
+
+
+def _others(whom: Team, name: str, chosen: ChosenWorld) -> Sequence[Other]:
+    """Other ways to meet its need, where its file is at hand."""
+    file = _file(whom, name)
+    if file is None or whom.opened is None:
+        return ()
+    try:
+        return asked_of(file, whom.opened.platform, chosen.world, here=False).others
+    except (FindingsError, UsageError):
+        return ()
+
+
+def _together(whom: Team, name: str) -> int:
+    if whom.opened is None or name not in whom.opened.repository.gangs:
+        return 1
+    return whom.opened.repository.gangs[name].min
+
+
+def show_whys(found: Sequence[Found], chosen: ChosenWorld, form: str) -> int:
+    """Print the answers."""
+    if form == "json":
+        answers = [
+            {
+                **followed_data(each.why.followed),
+                "devices": None if each.told is None else answer_data(each.told),
+            }
+            for each in found
+        ]
+        data = {"format_version": FORMAT_VERSION, "world": chosen.name, "answers": answers}
+        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        return EXIT_FINE
+    for place, each in enumerate(found):
+        if place:
+            click.echo("")
+        for line in _lines(each):
+            click.echo(line)
+    return EXIT_FINE
+
+
+def _lines(found: Found) -> Iterator[str]:
+    shown, told = found.why.followed, found.told
+    yield from why_lines(shown)
+    if told is not None and (shown.state is not State.RUNNING or shown.causes):
+        yield ""
+        yield f"  the devices of one pod ({safe(told.asks)}): {safe(told.sentence)}"
+        for alternative in told.alternatives:
+            yield from (f"    {line}" for line in funnel_lines(alternative))
+        if told.state is not Fit.FITS:
+            yield ""
+            yield from change_lines(told)
+    notes = [*shown.notes, *(told.notes if told is not None else ())]
+    if notes:
+        yield ""
+    yield from (f"note: {safe(note)}" for note in notes)
