@@ -15,7 +15,7 @@ from allotment.kubernetes.testing import FakeApiServer
 from allotment.kubernetes.testing.answers import Answer
 from allotment.kubernetes.testing.resources import Resource
 from allotment.platform.need import Need
-from allotment.repository.model import Fleet, ManifestSource, StepCall, Volume, Window
+from allotment.repository.model import Fleet, Gang, ManifestSource, StepCall, Volume, Window
 from tests.kubernetes.apply.stage import IMAGE, PIPELINE, SPACE, Stage, campaign, refusals, verbs, volumes
 
 REORDERED = (Volume("v1", ManifestSource("https://a.se/1")), *volumes(1), *volumes(3, 2))
@@ -131,6 +131,24 @@ def test_a_live_job_never_moves_to_another_queue(scheduler: str) -> None:
     stage.kueue()
     stage.scheduler = "default"
     assert "is in queue `library` and never moves" in refusals(stage.apply(campaign()))
+
+
+def test_two_that_would_make_one_object_are_both_refused() -> None:
+    stage = Stage()
+    stage.apply(campaign("a", count=5))
+    report = stage.apply(campaign("a", count=8), campaign("a-part2"), campaign("b"))
+    assert "jobs.batch/a-part2 would be of campaigns/a-part2 as well" in refusals(report)
+    assert "jobs.batch/a-part2 would be of campaigns/a as well" in refusals(report, "campaigns/a-part2")
+    assert verbs(report)["campaigns/b"] == "created"
+
+
+def test_a_name_that_is_still_taken_by_what_left_the_repository_is_refused() -> None:
+    stage = Stage()
+    stage.apply(campaign("a"))
+    gang = Gang("a", 2, 2, image=IMAGE, gpu=Need(count=2))
+    assert "jobs.batch/a is there, and is of campaigns/a" in refusals(stage.apply(gang), "gangs/a")
+    stage.apply(prune=True)
+    assert verbs(stage.apply(gang))["gangs/a"] == "created"
 
 
 def test_a_class_that_the_cluster_has_not_is_refused() -> None:

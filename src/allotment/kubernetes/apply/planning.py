@@ -17,6 +17,7 @@ from allotment.kubernetes.apply.groups import (
     REPOSITORY_LABEL,
     address,
     by_address,
+    group_of,
     labels,
     shown,
     team_of,
@@ -34,6 +35,7 @@ from allotment.kubernetes.kueue_jobs import QUEUE, change_faults, creation_fault
 from allotment.kubernetes.render.context import Context
 from allotment.repository.model import Repository
 
+WORK = ("campaigns/", "fleets/", "gangs/")
 CLAIMS = frozenset({"ResourceClaim", "ResourceClaimTemplate"})
 Refusals = Mapping[str, tuple[Refusal, ...]]
 
@@ -57,7 +59,11 @@ def plan_of(context: Context, wish: Wish, live: Snapshot) -> Plan:
     """What is to be done; AllotmentError for what cannot be rendered at all."""
     wanted = wanted_of(context, wish.repository, live, wish.mark)
     here = by_address(each for each in live.objects if each["metadata"].get("namespace") == context.namespace)
-    scene = _Scene(context, wish, live, wanted, here)
+    makers: dict[tuple[str, str], list[str]] = {}
+    for name, objects in wanted.groups.items():
+        for each in objects:
+            makers.setdefault(address(each), []).append(name)
+    scene = _Scene(context, wish, live, wanted, here, makers)
     groups = {name: _Group(scene, name).plan() for name in wanted.groups}
     for name, refusals in wanted.refusals.items():
         groups[name] = GroupPlan(name, refusals=refusals)
@@ -79,13 +85,14 @@ def plan_of(context: Context, wish: Wish, live: Snapshot) -> Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Scene:
-    """What all groups are planned by; ``here`` are the live objects of the namespace."""
+    """What all groups are planned by: live objects of the namespace, and the groups by what they make."""
 
     context: Context
     wish: Wish
     live: Snapshot
     wanted: Wanted
     here: Mapping[tuple[str, str], Object]
+    makers: Mapping[tuple[str, str], list[str]]
 
 
 class _Group:
@@ -99,6 +106,7 @@ class _Group:
         self._live = scene.here
         self._name = name
         self._objects = wanted.groups[name]
+        self._makers = scene.makers
         self._claims = claims_among(self._objects)
         self._said: list[str] = []
         self._refusals: list[Refusal] = [*wish.impossible.get(name, ())]
@@ -125,6 +133,10 @@ class _Group:
 
     def _foreign(self) -> Iterator[Refusal]:
         for each in self._objects:
+            others = [name for name in self._makers[address(each)] if name != self._name]
+            if others:
+                words = f"{shown(each)} would be of {' and '.join(others)} as well"
+                yield Refusal(words, "rename one of the files")
             live = self._live.get(address(each))
             if live is None:
                 continue
@@ -142,6 +154,11 @@ class _Group:
                     f"--overwrite -n {self._context.namespace} -l {REPOSITORY_LABEL}={mark} "
                     f"jobs,configmaps,services,deployments,resourceclaimtemplates {REPOSITORY_LABEL}="
                     f"{self._wish.mark}`",
+                )
+            elif group_of(live).startswith(WORK) and group_of(live) != self._name:
+                yield Refusal(
+                    f"{shown(live)} is there, and is of {group_of(live)}",
+                    "rename the file; or, if that one is no longer in the repository, --prune first",
                 )
 
     def _jobs(self) -> Iterator[Step]:
