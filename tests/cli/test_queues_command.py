@@ -20,7 +20,7 @@ from allotment.devices.ledger import Ledger
 from allotment.errors import EXIT_FINE, EXIT_USAGE
 from allotment.kubernetes.cluster.file import snapshot_text
 from allotment.kubernetes.cluster.snapshot import Missing, Snapshot
-from allotment.kubernetes.kinds import CLUSTER_QUEUE
+from allotment.kubernetes.kinds import CLUSTER_QUEUE, WORKLOAD
 from allotment.planning.queues_of_cluster import shares_of_cluster
 from tests.kubernetes.cluster.queue_objects import KUEUE, local_queue, made, of_kai, of_kueue, workload
 
@@ -166,6 +166,14 @@ def test_queues_that_are_forbidden_are_not_said_to_be_none() -> None:
     lines = shown([], 120, missing=(Missing(CLUSTER_QUEUE, "forbidden"),))
     assert not any("has no queues" in line for line in lines)
     assert any("clusterqueues.kueue.x-k8s.io could not be read: forbidden" in line for line in lines)
+
+
+def test_what_waits_elsewhere_is_not_said_to_be_nothing() -> None:
+    lines = shown(QUEUES, 120, partly=(Missing(WORKLOAD, "forbidden outside of namespace archive"),))
+    assert lines[-1] == (
+        "note: what waits is not known of all: workloads.kueue.x-k8s.io are forbidden outside of namespace "
+        "archive"
+    )
 
 
 PLATFORM = "format: 1\nengine: local\nteams:\n  archive: {queue: {quota: 2.5, limit: 8}}\n  open: {}\n"

@@ -79,7 +79,7 @@ def test_it_is_packed_on_request(run: Run, tmp_path: Path) -> None:
 
 def test_one_namespace_alone(run: Run) -> None:
     _, out, err = run("--cluster=prod", "--namespace", "team-a")
-    assert "outside of namespace" not in err
+    assert "left out outside of namespace team-a: " in err
     assert "name: team-a" in out
 
 

@@ -18,7 +18,15 @@ from allotment.kubernetes.cluster.quota import capacities_of
 from allotment.kubernetes.cluster.reading import NOT_SERVED
 from allotment.kubernetes.cluster.snapshot import Snapshot
 from allotment.kubernetes.cluster.waiting import Waiting, waiting_for_kai, waiting_for_kueue
-from allotment.kubernetes.kinds import CLAIM, CLUSTER_QUEUE, KAI_QUEUE, POD
+from allotment.kubernetes.kinds import (
+    CLAIM,
+    CLUSTER_QUEUE,
+    KAI_POD_GROUP,
+    KAI_QUEUE,
+    LOCAL_QUEUE,
+    POD,
+    WORKLOAD,
+)
 from allotment.planning.queues import Share, Shares, total
 
 BOTH: Final = "both"
@@ -191,3 +199,9 @@ def _unread(snapshot: Snapshot) -> Iterator[str]:
         why = snapshot.lacks(kind)
         if why is not None and not why.startswith(NOT_SERVED):
             yield f"{kind.shown} could not be read: {why}"
+    kinds = (WORKLOAD, LOCAL_QUEUE) if snapshot.of(CLUSTER_QUEUE) else (KAI_POD_GROUP, POD)
+    told = {each.kind: each.why for each in (*snapshot.partly, *snapshot.missing)}
+    for kind in kinds:
+        if kind in told and (snapshot.of(CLUSTER_QUEUE) or snapshot.of(KAI_QUEUE)):
+            yield f"what waits is not known of all: {kind.shown} are {told[kind]}"
+            return

@@ -197,6 +197,7 @@ def test_named_namespaces_are_read_alone() -> None:
     snapshot = read(server, namespaces=["team-b"])
     assert [each["metadata"]["namespace"] for each in snapshot.of(POD)] == ["team-b"]
     assert [each["metadata"]["name"] for each in snapshot.of(NAMESPACE)] == ["team-b"]
+    assert Missing(POD, "left out outside of namespace team-b") in snapshot.partly
     assert [each["metadata"]["namespace"] for each in snapshot.of(EVENT)] == ["team-b"]
     assert not any(request.path == POD.path() for request in server.requests)
     assert len(snapshot.of(NODE)) == 1

@@ -90,9 +90,17 @@ def summary(snapshot: Snapshot, out: Path | None = None) -> Iterator[str]:
 
 def _counts(snapshot: Snapshot) -> str:
     counts = Counter(each["kind"] for each in snapshot.objects)
-    told = [counted(count, kind) for kind, count in counts.most_common(MOST_KINDS)]
+    told = [
+        f"{count:,} {_plural(kind) if count > 1 else kind}" for kind, count in counts.most_common(MOST_KINDS)
+    ]
     more = len(counts) - MOST_KINDS
     return ", ".join(told) + (f", and {counted(more, 'kind')} more" if more > 0 else "")
+
+
+def _plural(kind: str) -> str:
+    if kind.endswith("y"):
+        return f"{kind.removesuffix('y')}ies"
+    return f"{kind}es" if kind.endswith("s") else f"{kind}s"
 
 
 def _kinds(missing: Sequence[Missing]) -> str:

@@ -24,6 +24,7 @@ from allotment.kubernetes.render.names import MANAGED_BY
 OURS: Final = ",".join(f"{key}={value}" for key, value in MANAGED_BY.items())
 NOT_SERVED: Final = "not served"
 FORBIDDEN: Final = "forbidden"
+LEFT_OUT: Final = "left out"
 Told = Callable[[Kind, int], None]
 
 
@@ -149,17 +150,22 @@ class _Reader:
         if not kind.is_namespaced:
             return self.client.listed(kind, labels=labels)
         if self.namespaces:
-            return [
+            found = [
                 each for name in self.namespaces for each in self.client.listed(kind, name, labels=labels)
             ]
+            self.partly.append(Missing(kind, f"{LEFT_OUT} outside of {self._places()}"))
+            return found
         try:
             return self.client.listed(kind, labels=labels)
         except ApiError as error:
             if error.status != 403 or self.home is None or self._words(kind, error) == NOT_SERVED:
                 raise
-        found = self.client.listed(kind, self.home, labels=labels)
+        at_home = self.client.listed(kind, self.home, labels=labels)
         self.partly.append(Missing(kind, f"{FORBIDDEN} outside of namespace {self.home}"))
-        return found
+        return at_home
+
+    def _places(self) -> str:
+        return f"namespace{'s' if len(self.namespaces) > 1 else ''} {', '.join(self.namespaces)}"
 
     def _may_be_served(self, kind: Kind) -> bool:
         if self.groups is None or not kind.group:

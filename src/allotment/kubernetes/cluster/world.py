@@ -17,6 +17,7 @@ from allotment.documents.positions import Loc, Scalar, Trap
 from allotment.documents.source import Source
 from allotment.errors import Position
 from allotment.kubernetes import kinds
+from allotment.kubernetes.cluster.reading import NOT_SERVED
 from allotment.kubernetes.cluster.snapshot import Snapshot, key_of
 from allotment.kubernetes.kinds import Kind, Object
 
@@ -51,11 +52,18 @@ class _OneObject(Document):
 def world_of(snapshot: Snapshot) -> Reading:
     """The world of devices in a snapshot, and what was found wrong with its objects."""
     reading = read_world(_documents(snapshot))
-    notes = [_words(kind, why) for kind in _OF_DEVICES if (why := snapshot.lacks(kind))]
+    notes = [
+        _words(kind, why) for kind in _OF_DEVICES if (why := snapshot.lacks(kind)) and _matters(kind, why)
+    ]
     world = replace(reading.world, notes=(*reading.world.notes, *notes))
     if snapshot.version:
         world = replace(world, server=Server.of(snapshot.version))
     return replace(reading, world=world)
+
+
+def _matters(kind: Kind, why: str) -> bool:
+    """Whether something may be missing: where rules for taints are not served, there are none."""
+    return kind != kinds.TAINT_RULE or not why.startswith(NOT_SERVED)
 
 
 def _words(kind: Kind, why: str) -> str:
