@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance import (
+    kueue_claims,
     kueue_cycles,
     kueue_flavors,
     kueue_lines,
@@ -18,6 +19,7 @@ from tests.conformance.kueue_scene import Case
 from tests.conformance.outcomes import ALL, Fault, Outcome, Share, attempt, read_json
 
 TESTS: Mapping[str, Callable[[Case], tuple[object, object]]] = {
+    **kueue_claims.TESTS,
     **kueue_cycles.TESTS,
     **kueue_flavors.TESTS,
     **kueue_lines.TESTS,
