@@ -191,6 +191,22 @@ def test_a_run_anew_is_asked_for_by_name(scheduler: str, is_gone: bool) -> None:
     assert "allotment/job-ended" not in notes
 
 
+def test_a_job_that_does_not_go_is_not_made_anew() -> None:
+    stage = Stage("default")
+    stage.apply(campaign())
+    held = {"metadata": {"finalizers": ["example.org/held"]}}
+    stage.client.patch(JOB, "a", SPACE, held, manager="other")
+    stage.end()
+    stage.apply(campaign())
+    waited: list[float] = []
+    told = stage.apply(campaign(), again=("a",), sleep=waited.append)
+    assert "is not gone 10 s after it was deleted" in told.outcomes[1].failure
+    assert sum(waited) == 10
+    assert stage.apply(campaign()).is_nothing
+    stage.client.patch(JOB, "a", SPACE, {"metadata": {"finalizers": None}}, manager="other")
+    assert verbs(stage.apply(campaign(), again=("a",)))["campaigns/a"] == "created"
+
+
 def test_what_still_runs_is_not_run_anew() -> None:
     stage = Stage("default")
     stage.apply(campaign())

@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from allotment.kubernetes.apply.fields import owned_part
 from allotment.kubernetes.apply.same import is_there
 from allotment.kubernetes.kinds import CONFIG_MAP, JOB, kind_of
+from allotment.kubernetes.render.context import context_for
+from allotment.kubernetes.render.repository_objects import repository_objects
 from allotment.platform.model import SCHEDULERS
 from allotment.quantities import parse_bytes
 from allotment.repository.model import Window
-from tests.kubernetes.apply.stage import SPACE, Stage, campaign, refusals
+from tests.kubernetes.apply.stage import SPACE, Stage, campaign, refusals, repository
 from tests.kubernetes.stored import Case
 
 
@@ -118,6 +120,20 @@ def test_what_others_add_is_theirs() -> None:
         stage.client.patch(kind, name, SPACE, change, manager="accounting")
     assert stage.apply(campaign()).is_nothing
     assert stage.job()["metadata"]["labels"]["cost"] == "books"
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+def test_what_was_rendered_and_applied_by_hand_is_taken_over(scheduler: str) -> None:
+    stage = Stage(scheduler)
+    context = context_for(stage.platform, stage.platform.teams["library"])
+    rendered = repository_objects(context, repository(campaign()), {}).objects
+    for value in rendered:
+        stage.client.create(value, manager="kubectl-client-side-apply")
+    stage.kueue()
+    uid = stage.job()["metadata"]["uid"]
+    assert stage.apply(campaign()).is_fine
+    assert stage.job()["metadata"]["uid"] == uid
+    assert stage.apply(campaign()).is_nothing
 
 
 def test_what_another_changed_of_ours_is_refused_by_name() -> None:

@@ -199,7 +199,7 @@ class _Group:
             yield from remembered(live, holder)
             return
         self._refusals += self._of_new(rendered)
-        yield Delete(live, Verb.CONFIGURED)
+        yield Delete(live, Verb.CONFIGURED, is_awaited=True)
         yield Apply(rendered, rendered=rendered)
 
     def _running(self, rendered: Object, live: Object, holder: Object | None) -> Iterator[Step]:

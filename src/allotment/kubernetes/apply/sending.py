@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from allotment.errors import EXIT_WORLD
-from allotment.kubernetes.apply.activating import activate
+from allotment.errors import EXIT_REFUSED, EXIT_WORLD
+from allotment.kubernetes.apply.activating import LOOKS, SECONDS, activate
 from allotment.kubernetes.apply.fields import MANAGER
 from allotment.kubernetes.apply.groups import address, shown
 from allotment.kubernetes.apply.jobs import as_live
@@ -162,10 +162,21 @@ class Sending:
         yield Done(Verb.CREATED, step.name)
 
     def _deleted(self, step: Delete) -> None:
-        metadata = step.live["metadata"]
-        self.client.delete(
-            kind_of(step.live), metadata["name"], metadata.get("namespace"), uid=metadata["uid"]
-        )
+        kind, metadata = kind_of(step.live), step.live["metadata"]
+        name, namespace, uid = metadata["name"], metadata.get("namespace"), metadata["uid"]
+        self.client.delete(kind, name, namespace, uid=uid)
+        for _ in range(LOOKS if step.is_awaited else 0):
+            found = self.client.get(kind, name, namespace)
+            if found is None or found["metadata"]["uid"] != uid:
+                return
+            self.sleep(SECONDS)
+        if step.is_awaited:
+            raise ApiError(
+                f"{step.name} is not gone {LOOKS * SECONDS:.0f} s after it was deleted, and no other is made",
+                where=self.client.name,
+                remedy="apply again when it is; `kubectl get -o yaml` shows the finalizers that hold it",
+                exit_code=EXIT_REFUSED,
+            )
 
 
 def refusal_of(error: ApiError, step: Step) -> Refusal:

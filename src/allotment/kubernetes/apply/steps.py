@@ -62,10 +62,14 @@ class Activate:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Delete one object, and no other of its name. ``verb`` is what to call it."""
+    """Delete one object, and no other of its name. ``verb`` is what to call it.
+
+    ``is_awaited`` says that another of its name is to be made, for which it has to be gone.
+    """
 
     live: Object
     verb: Verb = Verb.PRUNED
+    is_awaited: bool = False
 
     @property
     def name(self) -> str:
