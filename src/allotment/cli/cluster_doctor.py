@@ -9,7 +9,7 @@ from time import time
 from typing import TYPE_CHECKING
 
 from allotment.answers import Check
-from allotment.cli.cluster import client_for
+from allotment.cli.cluster import client_for, snapshot_for
 from allotment.cli.shared import repository_identity
 from allotment.errors import UsageError
 from allotment.platform.find import find_platform
@@ -26,28 +26,18 @@ def cluster_checks(
 ) -> Iterator[tuple[str, Check]]:
     """The checks of a cluster, or of a file of one, ready to be asked."""
     from allotment.kubernetes.ready import checks
+    from allotment.kubernetes.ready.filed import of_snapshot
 
-    if cluster is not None and snapshot is not None:
-        raise UsageError(
-            "--cluster and --snapshot name two clusters",
-            remedy="leave one of them out; each is a whole world",
-        )
+    read = None if snapshot is None else snapshot_for(cluster, snapshot)
     platform = _platform(root, option)
     teams = _teams(platform, root, team)
-    return checks(_asked(cluster, platform, teams) if snapshot is None else _read(snapshot, platform, teams))
+    return checks(_asked(cluster, platform, teams) if read is None else of_snapshot(read, platform, teams))
 
 
 def _asked(cluster: str | None, platform: Platform, teams: tuple[Team, ...]) -> Seen:
     from allotment.kubernetes.ready.asking import look
 
     return look(client_for(cluster), platform, teams, now=time)
-
-
-def _read(snapshot: Path, platform: Platform, teams: tuple[Team, ...]) -> Seen:
-    from allotment.kubernetes.cluster.file_reading import read_file
-    from allotment.kubernetes.ready.filed import of_snapshot
-
-    return of_snapshot(read_file(snapshot), platform, teams)
 
 
 def _platform(root: Path, option: Path | None) -> Platform:

@@ -36,14 +36,16 @@ def platform_of(scheduler: str, **changes: Any) -> Platform:
     return replace(case.platform, engine="kubernetes", scheduler=scheduler, **changes)
 
 
-def slice_of(node: str, *, count: int = 2, **spec: Any) -> dict[str, Any]:
+def slice_of(
+    node: str, *, count: int = 2, name: str = "NVIDIA A100-SXM4-80GB", memory: str = "80Gi", **spec: Any
+) -> dict[str, Any]:
     devices = [
         {
             "name": f"gpu-{number}",
             "attributes": {
                 "type": {"string": "gpu"},
                 "uuid": {"string": f"GPU-{node}-{number}"},
-                "productName": {"string": "NVIDIA A100-SXM4-80GB"},
+                "productName": {"string": name},
                 "architecture": {"string": "Ampere"},
                 "brand": {"string": "Nvidia"},
                 "cudaComputeCapability": {"version": "8.0.0"},
@@ -52,7 +54,7 @@ def slice_of(node: str, *, count: int = 2, **spec: Any) -> dict[str, Any]:
                 "resource.kubernetes.io/pciBusID": {"string": f"0000:{number:02x}:00.0"},
                 "resource.kubernetes.io/pcieRoot": {"string": f"pci0000:{number:02x}"},
             },
-            "capacity": {"memory": {"value": "80Gi"}},
+            "capacity": {"memory": {"value": memory}},
         }
         for number in range(count)
     ]

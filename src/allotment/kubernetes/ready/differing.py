@@ -97,7 +97,7 @@ def _extra(wanted: Any, live: Any, path: str) -> Iterator[Difference]:
             below = f"{path}.{key}"
             if key in wanted:
                 yield from _extra(wanted[key], value, below)
-            elif not _is_nothing(value) and _DEFAULTS.get(key) != value:
+            elif not _is_nothing(value) and value is not False and _DEFAULTS.get(key) != value:
                 yield Difference(below, _shown(value), is_extra=True)
     elif _is_list(wanted) and _is_list(live):
         named, there = _by_name(wanted), _by_name(live)
@@ -110,8 +110,11 @@ def _extra(wanted: Any, live: Any, path: str) -> Iterator[Difference]:
 
 
 def same(wanted: Any, live: Any) -> bool:
-    """Whether two values mean the same: nothing in its forms, an amount or a time in its spellings."""
-    if wanted == live or (_is_nothing(wanted) and _is_nothing(live)):
+    """Whether two values mean the same: nothing in its forms, an amount or a time in its spellings.
+
+    A server leaves out a zero or a `false` of many fields.
+    """
+    if wanted == live or ((_is_nothing(wanted) or not wanted) and _is_nothing(live)):
         return True
     if isinstance(wanted, bool) or isinstance(live, bool):
         return False

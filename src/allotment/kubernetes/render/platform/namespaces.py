@@ -15,31 +15,10 @@ from allotment.kubernetes.render.context import namespace_of
 from allotment.kubernetes.render.names import ROOT, labels_of
 from allotment.kubernetes.render.pods import CREDENTIALS
 from allotment.kubernetes.render.rendered import Note, Object, Rendered
+from allotment.kubernetes.rights import CLUSTER_ROLE, ROLE
 from allotment.platform.model import Platform, Team
 
 RBAC: Final = "rbac.authorization.k8s.io"
-ALL: Final = ("create", "delete", "get", "list", "patch", "update", "watch")
-READ: Final = ("get", "list", "watch")
-GROUPS: Final = (
-    ("", ("configmaps", "services"), ALL),
-    ("", ("events", "pods", "pods/log"), READ),
-    ("", ("namespaces",), ("get",)),  # of this one: it says whose it is
-    ("apps", ("deployments",), ALL),
-    ("batch", ("jobs",), ALL),
-    ("coordination.k8s.io", ("leases",), ALL),
-    ("resource.k8s.io", ("resourceclaims", "resourceclaimtemplates"), ALL),
-    ("scheduling.k8s.io", ("podgroups", "workloads"), ALL),
-    ("kueue.x-k8s.io", ("localqueues",), READ),
-    ("kueue.x-k8s.io", ("workloads",), ("get", "list", "patch", "watch")),
-    ("scheduling.run.ai", ("podgroups",), READ),
-)
-CLUSTER_GROUPS: Final = (
-    ("", ("nodes",), READ),
-    ("resource.k8s.io", ("deviceclasses", "resourceslices"), READ),
-    ("scheduling.k8s.io", ("priorityclasses",), READ),
-    ("kueue.x-k8s.io", ("clusterqueues", "cohorts", "resourceflavors", "topologies"), READ),
-    ("scheduling.run.ai", ("queues",), READ),
-)
 
 
 def namespace_objects(platform: Platform) -> Rendered:
@@ -79,7 +58,7 @@ def _of_team(team: Team) -> Iterator[Object]:
         "apiVersion": f"{RBAC}/v1",
         "kind": "Role",
         "metadata": metadata,
-        "rules": [_rule(*each) for each in GROUPS],
+        "rules": [_rule(*each) for each in ROLE],
     }
     yield _binding("RoleBinding", "Role", metadata, team)
     cluster = {"name": f"{ROOT}-read-{team.name}", "labels": labels}
@@ -91,7 +70,7 @@ def _reader() -> Object:
         "apiVersion": f"{RBAC}/v1",
         "kind": "ClusterRole",
         "metadata": {"name": f"{ROOT}-read", "labels": labels_of()},
-        "rules": [_rule(*each) for each in CLUSTER_GROUPS],
+        "rules": [_rule(*each) for each in CLUSTER_ROLE],
     }
 
 
