@@ -10,8 +10,8 @@ import pytest
 from allotment.answers import Answer, State, examine
 from allotment.devices.server import Gate
 from allotment.kubernetes.client import Client
-from allotment.kubernetes.kinds import Object
-from allotment.kubernetes.ready import Seen, checks
+from allotment.kubernetes.kinds import Object, kind_of
+from allotment.kubernetes.ready import CHECKS, Seen, checks
 from allotment.kubernetes.ready.asking import look
 from allotment.kubernetes.render.platform import render_platform
 from tests.controlplane.conftest import MEMBERS, needs
@@ -49,6 +49,22 @@ def test_an_administrator_is_told_of_the_missing_secret_alone(with_platform: Pla
     assert set(seen.kept.values()) == {True}
     assert set(seen.kept) == {Gate.CONSUMABLE_CAPACITY, Gate.DEVICE_TAINTS, Gate.PRIORITIZED_LIST}
     assert seen.skew is not None
+
+
+@pytest.mark.parametrize("scheduler", ["default", "kai"])
+def test_what_a_server_fills_in_is_no_difference(scheduler: str, with_platform: Plane) -> None:
+    platform = platform_of(scheduler)
+    classes = [each for each in render_platform(platform).objects if each["kind"] == "PriorityClass"]
+    client = with_platform.client()
+    for each in classes:
+        client.apply(each, manager="tests", force=True)
+    try:
+        seen = look(client, platform, [platform.teams["archive"]], now=time.time)
+        (told,) = CHECKS["priorities"](seen)
+    finally:
+        for each in classes:
+            client.delete(kind_of(each), each["metadata"]["name"])
+    assert told.said == "as the platform's file has it: 4 PriorityClasses"
 
 
 def test_somebody_of_the_team_has_every_right_that_commands_need(with_platform: Plane) -> None:
