@@ -49,6 +49,7 @@ SUITES = (
     Suite("kueue/cases", "kueue/kueue_cases.json", "kueue_cases:run_tables"),
     Suite("kueue/worlds", "kueue/kueue_fuzz_cases.jsonl.gz", "kueue_worlds:run_worlds", parts=4),
     Suite("kueue/jobs", "kueue/kueue_cases.json", "kueue_jobs:run_jobs"),
+    Suite("kai/division", "kai/kai_division_golden.jsonl.gz", "kai_division:run_division"),
     Suite("slices", "slices", "slices:run_slices"),
     Suite("slices/lint", "slices", "device_lint:run_lint"),
 )
