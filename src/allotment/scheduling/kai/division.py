@@ -37,7 +37,9 @@ class Claimant:
 def divide(total: float, claimants: Sequence[Claimant], k: float = 1.0) -> dict[str, float]:
     """The fair share of each claimant; ``k`` is how strongly past use counts."""
     shares = {each.name: min(_quota(each, total), each.requestable) for each in claimants}
-    left = total - sum(shares.values())
+    left = total
+    for share in shares.values():
+        left -= share
     if left <= 0:
         return shares
     owed: list[tuple[int, dict[str, float]]] = []
