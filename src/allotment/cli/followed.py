@@ -15,7 +15,7 @@ from allotment.cli.opened import CAMPAIGNS, PROGRAMS, Opened, open_repository
 from allotment.errors import AllotmentError, UsageError, did_you_mean
 from allotment.events.model import CampaignView
 from allotment.kubernetes.cluster import Snapshot
-from allotment.kubernetes.follow import Expected, Followed, follow
+from allotment.kubernetes.follow import Expected, Followed, follow, names_in
 from allotment.kubernetes.kinds import DEPLOYMENT, JOB
 from allotment.kubernetes.render.context import namespace_of
 from allotment.kubernetes.render.names import PREFIX
@@ -97,9 +97,7 @@ def followed(snapshot: Snapshot, team: Team) -> tuple[Followed, ...]:
         name for name in team.names if name not in expected and not any(each.name == name for each in found)
     ]
     if unknown:
-        known = [
-            each.name for place in team.namespaces for each in follow(snapshot, place, expected=expected)
-        ]
+        known = {*expected, *(each for place in team.namespaces for each in names_in(snapshot, place))}
         raise UsageError(
             f"there is no campaign, fleet or gang `{unknown[0]}`, neither in files nor on {snapshot.name}",
             remedy=did_you_mean(unknown[0], known) or "allot status --cluster shows what there is",
@@ -111,7 +109,7 @@ def _names(snapshot: Snapshot, namespace: str, team: Team) -> tuple[str, ...]:
     """The names that were asked for, as far as this namespace has them or files know them."""
     if not team.names:
         return ()
-    there = {each.name for each in follow(snapshot, namespace)}
+    there = names_in(snapshot, namespace)
     return tuple(name for name in team.names if name in there or name in team.expected)
 
 

@@ -3,7 +3,7 @@
 It asks nothing of anybody and writes nothing: objects in, frozen values out.
 """
 
-from allotment.kubernetes.follow.following import follow, parts_in
+from allotment.kubernetes.follow.following import follow, names_in, parts_in
 from allotment.kubernetes.follow.model import (
     Cause,
     Counts,
@@ -33,5 +33,6 @@ __all__ = [
     "Sum",
     "Window",
     "follow",
+    "names_in",
     "parts_in",
 ]

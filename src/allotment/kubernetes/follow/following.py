@@ -57,10 +57,7 @@ def follow(
     """
     seen = Seen(snapshot)
     found = _parts(seen, namespace)
-    there = frozenset(fields.uid(part.owner) for parts in found.values() for part in parts)
-    gone: dict[str, list[Gone]] = {}
-    for each in gone_in(seen, namespace, there):
-        gone.setdefault(each.name, []).append(each)
+    gone = _gone(seen, namespace, found)
     told = []
     for name in names or sorted({*found, *gone, *expected}):
         if name in found:
@@ -70,6 +67,21 @@ def follow(
         else:
             told.append(absent(name, namespace, expected.get(name), seen))
     return tuple(told)
+
+
+def names_in(snapshot: Snapshot, namespace: str) -> frozenset[str]:
+    """What of ours is in a namespace, or was and is remembered there."""
+    seen = Seen(snapshot)
+    found = _parts(seen, namespace)
+    return frozenset({*found, *_gone(seen, namespace, found)})
+
+
+def _gone(seen: Seen, namespace: str, found: Mapping[str, Sequence[Part]]) -> dict[str, list[Gone]]:
+    there = frozenset(fields.uid(part.owner) for parts in found.values() for part in parts)
+    gone: dict[str, list[Gone]] = {}
+    for each in gone_in(seen, namespace, there):
+        gone.setdefault(each.name, []).append(each)
+    return gone
 
 
 def team_parts(snapshot: Snapshot, namespace: str) -> tuple[Part, ...]:

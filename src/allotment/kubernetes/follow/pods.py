@@ -84,15 +84,18 @@ def index_of(pod: Object) -> int | None:
 def claims_of(pod: Object, seen: Seen) -> Iterator[Object]:
     """The claims of a pod that are there."""
     namespace = fields.namespace(pod)
-    told = {
-        fields.text(each, "resourceClaimName")
-        for each in fields.items(pod, "status", "resourceClaimStatuses")
-    }
-    told |= {fields.text(each, "resourceClaimName") for each in fields.items(pod, "spec", "resourceClaims")}
-    for each in seen.of(CLAIM, namespace):
-        owned = any(fields.text(owner, "uid") == fields.uid(pod) != "" for owner in fields.owners(each))
-        if owned or fields.name(each) in told:
-            yield each
+    owned = seen.owned(CLAIM, fields.uid(pod))
+    names = {fields.name(each) for each in owned}
+    yield from owned
+    for each in (
+        *fields.items(pod, "status", "resourceClaimStatuses"),
+        *fields.items(pod, "spec", "resourceClaims"),
+    ):
+        name = fields.text(each, "resourceClaimName")
+        found = seen.named(CLAIM, name, namespace)
+        if found is not None and name not in names:
+            names.add(name)
+            yield found
 
 
 def devices_of(pod: Object, seen: Seen) -> tuple[str, ...]:

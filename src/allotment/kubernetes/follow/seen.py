@@ -19,6 +19,7 @@ class Seen:
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
         self.now = snapshot.time
+        self._named: dict[_Key, Mapping[str, tuple[Object, ...]]] = {}
         self._owned: dict[_Key, Mapping[str, tuple[Object, ...]]] = {}
         self._namespaced: dict[_Key, Mapping[str, tuple[Object, ...]]] = {}
 
@@ -38,7 +39,14 @@ class Seen:
         """One object, or None."""
         if not name:
             return None
-        return next((each for each in self.of(kind, namespace) if fields.name(each) == name), None)
+        key = (kind.api_version, kind.name)
+        if key not in self._named:
+            found: dict[str, list[Object]] = {}
+            for each in self.of(kind):
+                found.setdefault(fields.name(each), []).append(each)
+            self._named[key] = {called: tuple(values) for called, values in found.items()}
+        called = self._named[key].get(name, ())
+        return next((each for each in called if namespace in {None, fields.namespace(each)}), None)
 
     def owned(self, kind: Kind, uid: str) -> tuple[Object, ...]:
         """The objects of a kind that another one owns."""

@@ -3,8 +3,7 @@
 Facts: Kueue 0.19 (gate UnadmittedWorkloadsObservability) says one reason: ``NoMatchingFlavor`` and
 ``ExceedsMaxQuota`` can never be met as things are, ``WaitingForQuota``, ``TopologyPlacementFailed`` and
 ``WaitingForPreemptedWorkloads`` wait. Older versions say ``Pending`` for all, and the message tells them
-apart. A wider window is held against the maximum by its increase alone, so one that never fits is found
-here.
+apart.
 """
 
 from __future__ import annotations
@@ -18,18 +17,17 @@ from allotment.kubernetes.follow.causes.misconfigured import refusal_of
 from allotment.kubernetes.follow.causes.phrases import (
     ADMINISTRATOR,
     BY_ITSELF,
-    counted,
     place_words,
     quoted,
     short,
 )
+from allotment.kubernetes.follow.causes.quotas import exceeds, growth_never, used_up
 from allotment.kubernetes.follow.model import Cause, State, by_condition, evidence
 from allotment.kubernetes.follow.part import RESERVED, Part
 from allotment.kubernetes.follow.queueing import cluster_queue, cluster_queue_name, position
-from allotment.kubernetes.follow.sums import Lack, asked_of, lacks_of, never_fits, pods_of
+from allotment.kubernetes.follow.sums import asked_of, lacks_of
 from allotment.kubernetes.kinds import Object
 
-NARROWER: Final = "write a narrower `window` in its file and apply"
 _Say = Callable[[Part, Object, fields.Condition], Cause | None]
 
 
@@ -39,7 +37,7 @@ def refused(part: Part) -> Iterator[Cause]:
     found = None if workload is None else fields.is_false(workload, RESERVED)
     if workload is None or found is None:
         return
-    growth = _growth_never(part, workload)
+    growth = growth_never(part, workload)
     if growth is not None:
         yield growth
         return
@@ -48,7 +46,7 @@ def refused(part: Part) -> Iterator[Cause]:
     cause = None if say is None else say(part, workload, found)
     if cause is not None:
         yield cause
-    elif found.reason not in {"Deactivated", "Suspended"}:
+    elif say is None:
         words = f"Kueue has not admitted it: {short(found.message) or found.reason or 'it does not say why'}"
         yield Cause("not-admitted", State.WAITING, words, BY_ITSELF, by_condition(workload, RESERVED))
 
@@ -116,66 +114,6 @@ def _tier(found: fields.Condition) -> str:
     return next((tier for tier, holds in has.items() if holds), found.reason)
 
 
-def _growth_never(part: Part, workload: Object) -> Cause | None:
-    """A wider window that its queue can never have, though Kueue says that it waits."""
-    if not part.is_growth:
-        return None
-    found = never_fits(part)
-    if found is None or part.live is None:
-        return None
-    has, wants = pods_of(part.live), pods_of(workload)
-    capacity = found.capacity
-    most = amount_text(capacity.most_at_once or capacity.quota or found.asked, capacity.resource)
-    words = (
-        f"the window was made wider, from {has} to {wants}, than its queue can ever have: that takes "
-        f"{amount_text(found.asked, capacity.resource)} `{capacity.resource}`, and "
-        f"`{capacity.queue}` may have "
-        f"{most} at most"
-    )
-    shown = (
-        *by_condition(workload, RESERVED),
-        evidence(workload, "spec.podSets[0].count", str(wants)),
-        evidence(part.live, "spec.podSets[0].count", str(has)),
-    )
-    return Cause("growth-never-fits", State.NEVER, words, NARROWER, shown)
-
-
-def _exceeds(part: Part, workload: Object, found: fields.Condition) -> Cause:
-    over = [each for each in lacks_of(found.message) if each.most]
-    queue = cluster_queue_name(workload, part.seen)
-    of = f"the queue `{queue}`" if queue else "its queue"
-    pods = pods_of(workload)
-    if over:
-        sums = "; ".join(_over_words(each, several=len({lack.flavor for lack in over}) > 1) for each in over)
-        words = f"it asks for more at once than {of} can ever have: {counted(pods, 'pod')} take {sums}"
-    else:
-        words = f"it asks for more at once than {of} can ever have: {short(found.message)}"
-    remedy = _narrower(part, over, pods) + f", or ask {ADMINISTRATOR} for more quota"
-    return Cause("never-fits", State.NEVER, words, remedy, by_condition(workload, RESERVED))
-
-
-def _over_words(lack: Lack, *, several: bool) -> str:
-    flavor = f" in flavor `{lack.flavor}`" if several else ""
-    return f"{lack.asked} `{lack.resource}`, and at most {lack.most} can be had{flavor}"
-
-
-def _narrower(part: Part, over: list[Lack], pods: int) -> str:
-    """How narrow a window would fit, where the numbers tell."""
-    if part.kind != "campaign":
-        return "ask for fewer or smaller pods in its file and apply"
-    best = [int(each.most) * pods // int(each.asked) for each in over if _whole(each)]
-    fits = max(best, default=0)
-    if fits > 0 and len({each.resource for each in over}) == 1:
-        return f"write `window: {fits}` (its `min` too must not be more) and apply"
-    if fits == 0 and best:
-        return "ask for fewer devices per pod in its pipeline and apply: not even one of its pods fits"
-    return NARROWER
-
-
-def _whole(lack: Lack) -> bool:
-    return lack.most.isdecimal() and lack.asked.isdecimal() and int(lack.asked) > 0
-
-
 def _no_flavor(part: Part, workload: Object, found: fields.Condition) -> Cause:
     queue = cluster_queue_name(workload, part.seen)
     of = f"its queue `{queue}`" if queue else "its queue"
@@ -187,28 +125,6 @@ def _no_flavor(part: Part, workload: Object, found: fields.Condition) -> Cause:
         words = f"no flavor of {of} suits its pods: {short(found.message)}"
         remedy = f"take the topology or card out that does not suit, or ask {ADMINISTRATOR}"
     return Cause("no-quota-of-kind", State.NEVER, words, remedy, by_condition(workload, RESERVED))
-
-
-def _quota(part: Part, workload: Object, found: fields.Condition) -> Cause:
-    short_of = [each for each in lacks_of(found.message) if each.more]
-    queue = cluster_queue_name(workload, part.seen)
-    of = f"the quota of `{queue}`" if queue else "the quota of its queue"
-    place = place_words(position(workload, part.seen))
-    if short_of:
-        lacks = " or ".join(f"{each.more} more `{each.resource}`" for each in short_of[:3])
-        lacks = " or ".join(dict.fromkeys(lacks.split(" or ")))
-        words = f"{of} is used up: {lacks} {'is' if short_of[0].more == '1' else 'are'} needed{place}"
-    else:
-        words = f"{of} is taken by others: {short(found.message)}{place}"
-    if part.is_growth and part.live is not None:
-        more = pods_of(workload) - pods_of(part.live)
-        words = f"{more} more {'waits' if more == 1 else 'wait'}: {words}"
-        remedy = "nothing: what runs goes on, and the window grows when others of the queue end"
-        return Cause("growth-waits", State.WAITING, words, remedy, by_condition(workload, RESERVED))
-    remedy = "nothing: it starts by itself when others of the queue end"
-    if part.kind == "campaign" and pods_of(workload) > 1:
-        remedy += "; with a narrower `window` it can start sooner"
-    return Cause("waiting-for-quota", State.WAITING, words, remedy, by_condition(workload, RESERVED))
 
 
 def _preempting(_part: Part, workload: Object, found: fields.Condition) -> Cause:
@@ -256,6 +172,24 @@ def _unresolved(_part: Part, workload: Object, found: fields.Condition) -> Cause
     return Cause("claims-unresolved", State.WAITING, words, BY_ITSELF, by_condition(workload, RESERVED))
 
 
+def _queue_is_off(part: Part, workload: Object, found: fields.Condition) -> Cause | None:
+    """A queue that admits nothing, where its own object could not be read or does not say why."""
+    queue = cluster_queue(workload, part.seen)
+    if fields.text(queue, "spec", "stopPolicy") in _STOPPED:
+        return None
+    words = f"its queue admits nothing at present ({short(found.message)}): stopped, or without what it needs"
+    remedy = f"ask {ADMINISTRATOR} about the queue; it starts by itself once that is active"
+    return Cause("queue-inactive", State.WAITING, words, remedy, by_condition(workload, RESERVED))
+
+
+def _taken_up(_part: Part, workload: Object, _found: fields.Condition) -> Cause | None:
+    """The pause is over, and Kueue has not noticed yet."""
+    if fields.at(workload, "spec", "active") is False:
+        return None
+    words = "it was paused, and Kueue has not taken it up again yet"
+    return Cause("taken-up", State.WAITING, words, BY_ITSELF, by_condition(workload, RESERVED))
+
+
 def _undecided(part: Part, workload: Object, _found: fields.Condition) -> Cause:
     asked = asked_of(part, workload)
     what = ", ".join(f"{amount_text(value, key)} `{key}`" for key, value in sorted(asked.items()))
@@ -274,9 +208,9 @@ _INACTIVE: Final[Mapping[str, str]] = {
     "Terminating": "it is being deleted",
 }
 _REASONS: Final[Mapping[str, _Say]] = {
-    "ExceedsMaxQuota": _exceeds,
+    "ExceedsMaxQuota": exceeds,
     "NoMatchingFlavor": _no_flavor,
-    "WaitingForQuota": _quota,
+    "WaitingForQuota": used_up,
     "WaitingForPreemptedWorkloads": _preempting,
     "TopologyPlacementFailed": _topology,
     "Misconfigured": _misconfigured,
@@ -284,4 +218,6 @@ _REASONS: Final[Mapping[str, _Say]] = {
     "AdmissionGated": _gated,
     "PendingEvaluation": _undecided,
     "DRAResourcesUnresolved": _unresolved,
+    "Suspended": _queue_is_off,
+    "Deactivated": _taken_up,
 }

@@ -121,13 +121,11 @@ def failures(part: Part) -> Iterator[Cause]:
 
 
 def _failed_pods(part: Part) -> Iterator[Object]:
-    for pod in part.pods:
+    """Those that failed of themselves; of a fleet also those whose container was started again."""
+    others = () if part.is_job else part.in_phase(Phase.STARTING, Phase.RUNNING)
+    for pod in (*part.in_phase(Phase.FAILED), *(pod for pod in others if endings(pod))):
         disrupted = fields.condition(pod, DISRUPTED)
-        if disrupted is not None and disrupted.holds:
-            continue
-        if pod in part.in_phase(Phase.FAILED) or (
-            not part.is_job and endings(pod) and not fields.is_ending(pod)
-        ):
+        if disrupted is None or not disrupted.holds:
             yield pod
 
 

@@ -14,7 +14,7 @@ from allotment.kubernetes.follow import fields
 from allotment.kubernetes.follow.causes.phrases import ADMINISTRATOR, counted, is_are, listed
 from allotment.kubernetes.follow.model import Cause, Evidence, State, evidence
 from allotment.kubernetes.follow.part import Part
-from allotment.kubernetes.follow.pods import DISRUPTED, Phase, index_of, node_is_lost, node_of
+from allotment.kubernetes.follow.pods import DISRUPTED, Phase, index_of, node_is_lost, node_of, phase_of
 from allotment.kubernetes.kinds import NODE, Object
 
 _DISRUPTIONS: Final[Mapping[str, tuple[str, str]]] = {
@@ -90,4 +90,4 @@ def _is_replaced(part: Part, pod: Object) -> bool:
     if index in part.done:
         return True
     others = part.by_index.get(index, ())
-    return any(other is not pod and other in part.in_phase(Phase.RUNNING) for other in others)
+    return any(other is not pod and phase_of(other, part.seen) is Phase.RUNNING for other in others)
