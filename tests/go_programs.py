@@ -61,14 +61,14 @@ def built(program: Program, *, download: bool, seconds: float = DEADLINE) -> Pat
     if go is None:
         raise NoProgram(f"{program.name}: Go is not installed; with it, it is built out of published modules")
     path.parent.mkdir(parents=True, exist_ok=True)
-    with _alone(path.with_suffix(".lock")):
+    with _alone(path.with_name(f"{path.name}.lock")):
         if not path.exists():
             _build(go, program, path, download=download, seconds=seconds)
     return path
 
 
 def _build(go: str, program: Program, path: Path, *, download: bool, seconds: float) -> None:
-    fresh = path.with_suffix(f".{os.getpid()}")
+    fresh = path.with_name(f"{path.name}.{os.getpid()}")
     options = [f"-modfile={program.module}", "-mod=readonly", "-buildvcs=false", *program.flags]
     alone = {"GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": ""}
     process = subprocess.Popen(

@@ -7,16 +7,19 @@ The definitions are read in Go's module cache, and are in no folder of ours; wit
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from allotment.kubernetes.client import ApiError, Client
+from allotment.kubernetes.render import render
 from allotment.kubernetes.testing import FakeApiServer
 from allotment.kubernetes.testing.transport import FakeTransport
+from allotment.repository import load_repository
 from tests.controlplane import kueue_module
 from tests.go_programs import NoProgram
-from tests.kubernetes.stored import TEAMS, Case
+from tests.kubernetes.stored import ROOT, TEAMS, Case
 
 GROUP = "kueue.x-k8s.io/"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -69,3 +72,13 @@ def test_a_field_that_kueue_does_not_have_is_seen(server: FakeApiServer) -> None
     queue["spec"]["queueingStrategy"] = "Fifo"
     with pytest.raises(ApiError, match="queueingStrategy"):
         client.apply(queue, manager="tests", dry_run=True)
+
+
+@pytest.mark.parametrize(("version", "told"), [("0.17.0", True), ("0.18", False), ("0.19.7", False)])
+def test_a_claim_that_an_old_kueue_refuses_is_told(version: str, told: bool) -> None:
+    case = Case("cluster", "kueue")
+    platform = replace(case.platform, versions=replace(case.platform.versions, kueue=version))
+    repository = load_repository(ROOT / "examples" / "cluster", platform).checked()
+    notes = render(repository, platform, platform.teams["archive"], scheduler="kueue").notes
+    refused = {each.about for each in notes if "admits no claim with selectors" in str(each)}
+    assert refused == ({"campaigns/church-books", "campaigns/small-notes"} if told else set())

@@ -16,8 +16,8 @@ from allotment.kubernetes import kinds
 from allotment.kubernetes.follow.fields import items, number, text
 from allotment.kubernetes.kinds import Kind, Object
 from allotment.kubernetes.ready.seen import KUEUE_NAMESPACE, Seen, conditions, listed, many
-from allotment.kubernetes.render.context import namespace_of
-from allotment.kubernetes.render.platform.kueue import SINCE_MENDED, release_of
+from allotment.kubernetes.render.context import namespace_of, release_of
+from allotment.kubernetes.render.platform.kueue import SINCE_MENDED
 
 CHECK: Final = "kueue"
 MANAGER: Final = "kueue-controller-manager"

@@ -74,3 +74,8 @@ def minor_of(platform: Platform) -> int:
     """The minor version of the platform's Kubernetes."""
     found = _MINOR.match(platform.versions.kubernetes)
     return int(found[1]) if found else 0
+
+
+def release_of(version: str) -> tuple[int, ...]:
+    """The numbers of a release."""
+    return tuple(map(int, re.findall(r"\d+", version)[:3]))

@@ -16,7 +16,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from allotment.devices.claims import ClaimSpec
-from allotment.kubernetes.render.context import Context
+from allotment.kubernetes.render.context import Context, release_of
 from allotment.kubernetes.render.names import LONGEST_NAME, cut, labels_of
 from allotment.kubernetes.render.rendered import Note, Object
 from allotment.needs.claim import REQUEST
@@ -27,6 +27,8 @@ from allotment.platform.need import Need
 
 TEMPLATE: Final = "resourceClaimTemplateName"
 CLAIM: Final = "resourceClaimName"
+SELECTORS_SINCE: Final = (0, 18)
+"""Of Kueue: before it, a claim that says more than device classes is refused (seen on 0.17.0)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,14 @@ def _notes(context: Context, about: str, manifest: Manifest) -> Iterator[Note]:
             "pod has a card of its own",
             "no version of Kueue takes named claims; KAI and the default scheduler do",
         )
+    if context.with_kueue and release_of(kueue) < SELECTORS_SINCE and _says_more_than_a_class(manifest.claim):
+        yield Note(
+            about,
+            f"Kueue {kueue} admits no claim with selectors, constraints or configuration: its pods never "
+            "start",
+            "Kueue 0.18 does; before it, ask for a `card` of the platform's `cards` and nothing else of it",
+            "warning",
+        )
     if manifest.scope is Scope.ANNOTATION and not context.with_kai:
         yield Note(
             about,
@@ -128,6 +138,12 @@ def _notes(context: Context, about: str, manifest: Manifest) -> Iterator[Note]:
         )
     if manifest.scope is Scope.SHARED and not context.with_kueue:
         yield Note(about, "all of its pods share one claim, and with it one card of one node")
+
+
+def _says_more_than_a_class(claim: ClaimSpec) -> bool:
+    """Whether the claim asks for anything that its device classes do not say."""
+    asked = [each.get("exactly", each) for each in claim.to_dict().get("devices", {}).get("requests", ())]
+    return bool(claim.constraints or claim.config or any("selectors" in each for each in asked))
 
 
 def _which_could(context: Context) -> str:

@@ -9,12 +9,11 @@ nothing of nodes: kinds of card differ by class. Facts: Kueue 0.19, ``kueue.x-k8
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
 from allotment.devices.classes import GPU_CLASS, MIG_CLASS
-from allotment.kubernetes.render.context import namespace_of
+from allotment.kubernetes.render.context import namespace_of, release_of
 from allotment.kubernetes.render.names import ROOT, labels_of
 from allotment.kubernetes.render.rendered import Note, Object, Rendered, Setting
 from allotment.platform.model import Platform, Queue, Team
@@ -151,11 +150,6 @@ def _notes(platform: Platform) -> Iterator[Note]:
     if release_of(version) < release_of(SINCE_MENDED):
         words = f"Kueue {version} has defects that windows meet which grow: quota lost or held by nothing"
         yield Note("versions.kueue", words, f"run {SINCE_MENDED} or later")
-
-
-def release_of(version: str) -> tuple[int, ...]:
-    """The numbers of a release."""
-    return tuple(map(int, re.findall(r"\d+", version)[:3]))
 
 
 def _quota_notes(team: Team) -> Iterator[Note]:
