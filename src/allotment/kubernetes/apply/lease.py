@@ -1,4 +1,4 @@
-"""Against two who apply at once: a Lease in the team's namespace, held while anything is sent.
+"""Against two who do one thing at once: a Lease in a namespace, held while anything is sent.
 
 Facts: ``coordination.k8s.io/v1``: a holder says who it is and when it renewed; one that has not renewed for
 ``leaseDurationSeconds`` holds nothing any more. Every write names the version that it was made from, so that
@@ -8,6 +8,7 @@ of two who take it at once one is refused. Who loses it sends nothing further.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -19,58 +20,84 @@ from allotment.kubernetes.render.names import labels_of
 
 NAME: Final = "allotment-apply"
 SECONDS: Final = 60
-RENEWED_AFTER: Final = SECONDS / 3
 TRIES: Final = 5
 _FORM: Final = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
 class LostLeaseError(WorldError):
-    """Somebody else applies now: nothing further is sent."""
+    """Somebody else does it now: nothing further is sent."""
+
+
+class TakenLeaseError(WorldError):
+    """Somebody else has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """What only one may do at a time: the Lease's name, what it is called, and for how long it is held."""
+
+    name: str = NAME
+    to: str = "apply"
+    doing: str = "is applying"
+    seconds: int = SECONDS
+
+
+APPLYING: Final = Right()
 
 
 class Lease:
-    """The one right to apply in a namespace. ``holder`` is different for every apply."""
+    """The one right to do a thing in a namespace. ``holder`` is different for everybody who does it."""
 
     def __init__(
-        self, client: Client, namespace: str, team: str, holder: str, now: Callable[[], float]
+        self,
+        client: Client,
+        namespace: str,
+        team: str | None,
+        holder: str,
+        now: Callable[[], float],
+        *,
+        right: Right = APPLYING,
     ) -> None:
         self._client = client
         self._namespace = namespace
         self._team = team
         self._holder = holder
         self._now = now
+        self._right = right
         self._held: Object | None = None
         self._renewed = 0.0
 
     def take(self) -> None:
-        """Take it, from nobody, or from one who has let it expire; WorldError where somebody has it."""
+        """Take it, from nobody, or from one who has let it expire; TakenLeaseError where somebody has it."""
         for _ in range(TRIES):
-            found = self._client.get(LEASE, NAME, self._namespace)
+            found = self._client.get(LEASE, self._right.name, self._namespace)
             if found is not None and not self._is_open(found):
                 raise self._taken(found)
             if self._written(found):
                 return
         raise WorldError(
-            "the right to apply could not be taken: others take it at the same time",
+            f"the right to {self._right.to} could not be taken: others take it at the same time",
             where=self._client.name,
-            remedy="apply again in a moment",
+            remedy=f"{self._right.to} again in a moment",
         )
 
     def keep(self) -> None:
         """Renew it when it is time; LostLeaseError when it is another's. Called before everything sent."""
-        if self._now() < self._renewed + RENEWED_AFTER:
+        if self._now() < self._renewed + self._right.seconds / 3:
             return
         for _ in range(TRIES):
             if self._written(self._held):
                 return
-            found = self._client.get(LEASE, NAME, self._namespace)
+            found = self._client.get(LEASE, self._right.name, self._namespace)
             if found is None or _holder_of(found) != self._holder:
                 break
             self._held = found
         raise LostLeaseError(
-            f"the right to apply in namespace `{self._namespace}` was lost, so nothing further is sent",
+            f"the right to {self._right.to} in namespace `{self._namespace}` was lost, so nothing further is "
+            "sent",
             where=self._client.name,
-            remedy=f"`kubectl get lease {NAME} -n {self._namespace} -o yaml` says whose it is; apply again",
+            remedy=f"`kubectl get lease {self._right.name} -n {self._namespace} -o yaml` says whose it is; "
+            f"{self._right.to} again",
         )
 
     def release(self) -> None:
@@ -80,7 +107,7 @@ class Lease:
         spec = {**self._held["spec"], "holderIdentity": "", "renewTime": self._stamp()}
         held, self._held = self._held, None
         try:
-            self._client.replace({**held, "spec": spec}, manager=NAME)
+            self._client.replace({**held, "spec": spec}, manager=self._right.name)
         except (ApiError, CutError):
             return
 
@@ -89,9 +116,11 @@ class Lease:
         now = self._now()
         try:
             if found is None:
-                self._held = self._client.create(self._object(), manager=NAME)
+                self._held = self._client.create(self._object(), manager=self._right.name)
             else:
-                self._held = self._client.replace({**found, "spec": self._spec(found)}, manager=NAME)
+                self._held = self._client.replace(
+                    {**found, "spec": self._spec(found)}, manager=self._right.name
+                )
         except CutError:
             return False
         except ApiError as error:
@@ -104,24 +133,25 @@ class Lease:
     def _is_open(self, found: Object) -> bool:
         return _holder_of(found) in {"", self._holder} or self._now() >= _expiry_of(found)
 
-    def _taken(self, found: Object) -> WorldError:
+    def _taken(self, found: Object) -> TakenLeaseError:
         spec = found["spec"]
-        return WorldError(
-            f"`{_holder_of(found)}` is applying in namespace `{self._namespace}` (since "
+        return TakenLeaseError(
+            f"`{_holder_of(found)}` {self._right.doing} in namespace `{self._namespace}` (since "
             f"{spec.get('acquireTime', 'an unknown time')}), so nothing was sent",
             where=self._client.name,
-            remedy=f"apply again when it has ended; if it died, its right ends by itself within {SECONDS} s",
+            remedy=f"{self._right.to} again when it has ended; if it died, its right ends by itself within "
+            f"{self._right.seconds} s",
         )
 
     def _object(self) -> Object:
         metadata = {
-            "name": NAME,
+            "name": self._right.name,
             "namespace": self._namespace,
-            "labels": labels_of(team=self._team),
+            "labels": labels_of(**({} if self._team is None else {"team": self._team})),
         }
         spec = {
             "holderIdentity": self._holder,
-            "leaseDurationSeconds": SECONDS,
+            "leaseDurationSeconds": self._right.seconds,
             "acquireTime": self._stamp(),
             "renewTime": self._stamp(),
             "leaseTransitions": 0,
@@ -135,7 +165,7 @@ class Lease:
         return {
             **before,
             "holderIdentity": self._holder,
-            "leaseDurationSeconds": SECONDS,
+            "leaseDurationSeconds": self._right.seconds,
             "renewTime": self._stamp(),
             "acquireTime": before.get("acquireTime") if is_ours else self._stamp(),
             "leaseTransitions": changes if is_ours else changes + 1,

@@ -63,7 +63,7 @@ def waiting_for_kueue(snapshot: Snapshot, resource: str) -> Mapping[str, Waiting
             paused.setdefault(queue, set()).add(_work_of(snapshot, workload))
             continue
         works.setdefault(queue, set()).add(_work_of(snapshot, workload))
-        amounts[queue] = amounts.get(queue, NOTHING) + _asked(snapshot, workload, resource)
+        amounts[queue] = amounts.get(queue, NOTHING) + asked_of(snapshot, workload, resource)
     return {
         queue: Waiting(len(works.get(queue, ())), amounts.get(queue, NOTHING), len(paused.get(queue, ())))
         for queue in works.keys() | paused.keys()
@@ -114,7 +114,7 @@ def _holds(workload: Object, condition: str) -> bool:
     )
 
 
-def _asked(snapshot: Snapshot, workload: Object, resource: str) -> Amount:
+def asked_of(snapshot: Snapshot, workload: Object, resource: str) -> Amount:
     """What it asks for, less what the one has that it replaces."""
     asked = _total(snapshot, workload, resource)
     replaced = (workload["metadata"].get("annotations") or {}).get(REPLACES)
