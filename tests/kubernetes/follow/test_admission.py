@@ -132,8 +132,8 @@ REFUSALS = [
     (
         "Misconfigured",
         (
-            f"{CLAIM}: Internal error: failed to get claim spec for ResourceClaimTemplate gone in podset main: "
-            'ResourceClaimTemplate.resource.k8s.io "gone" not found'
+            f"{CLAIM}: Internal error: failed to get claim spec for ResourceClaimTemplate gone in podset "
+            'main: ResourceClaimTemplate.resource.k8s.io "gone" not found'
         ),
         "waiting",
         "template-missing",
