@@ -22,6 +22,7 @@ from allotment.kubernetes.cluster import kai_file
 from allotment.kubernetes.cluster.file import FORMAT_VERSION, HEADER, time_of, time_text
 from allotment.kubernetes.cluster.needed import is_needed, is_ours, kept
 from allotment.kubernetes.cluster.packed import LIMITS, snapshot_bytes
+from allotment.kubernetes.cluster.shapes import check_shape
 from allotment.kubernetes.cluster.snapshot import Key, Missing, Snapshot, key_of
 from allotment.kubernetes.kinds import KINDS, Kind, Object
 
@@ -179,7 +180,9 @@ class _Reader:
             if isinstance(value, dict) and str(value.get("kind") or "").endswith("List") and "items" in value:
                 self._objects(value, place, kind)
                 return
-            self._keep(_object(value, place, kind), place)
+            whole = _object(value, place, kind)
+            check_shape(whole, place)
+            self._keep(whole, place)
         except RefusedError:
             return
 
