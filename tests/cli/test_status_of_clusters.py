@@ -14,7 +14,7 @@ from allotment.cli import following, invoke
 from allotment.errors import EXIT_FINE, EXIT_REFUSED, EXIT_USAGE
 from allotment.kubernetes.client import Client
 from allotment.kubernetes.kinds import POD, kind_of
-from allotment.kubernetes.testing import FakeApiServer
+from allotment.kubernetes.testing import FakeApiServer, faults
 from allotment.kubernetes.testing.custom_kinds import KAI, KUEUE
 from allotment.kubernetes.testing.store import Key
 from allotment.kubernetes.testing.transport import FakeTransport
@@ -173,6 +173,31 @@ def test_watching_asks_few_times_and_reads_all_anew_now_and_then(
     assert len(out.splitlines()) == len(calls)
     assert max(looks[1:-2]) <= 9
     assert looks[following.WHOLE_EVERY] == looks[0]
+
+
+def test_a_watch_outlives_a_cluster_that_does_not_answer(
+    run: Run, served: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = served("running")
+    looks: list[float] = []
+
+    def wait(seconds: float) -> None:
+        looks.append(seconds)
+        server.plan = lambda _number, _request: faults.Fault(400, "BadRequest", "no more")
+        if len(looks) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("allotment.cli.following.time.sleep", wait)
+    code, out, err = run("status", "--cluster", "-w", "-o", "json")
+    assert code == 130
+    assert len(out.splitlines()) == 3
+    assert "this is how it stood" in err
+
+
+def test_a_name_behind_the_option_is_not_taken_for_a_context(run: Run, repository: tuple[str, ...]) -> None:
+    code, _, err = run("status", *repository, "--cluster", "letters")
+    assert code == EXIT_USAGE
+    assert "allot status letters --cluster" in err
 
 
 def test_a_snapshot_cannot_be_watched(run: Run) -> None:

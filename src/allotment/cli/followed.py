@@ -55,7 +55,7 @@ def team_of(
     plain = tuple(Path(name).stem if name.endswith((".yaml", ".yml")) else name for name in names)
     files = [name for name in names if name.endswith((".yaml", ".yml"))]
     if is_repository(root) or files:
-        written = [name for name in names if name in files or _has_file(root, name)]
+        written = [name for name in names if name in files or has_file(root, name)]
         opened, known = open_repository(root, platform=platform, team=team, campaigns=written, programs=True)
         others = tuple(name for name in plain if name not in known)
         found = (*known, *others) if names else ()
@@ -138,5 +138,6 @@ def pages_of(opened: Opened | None, name: str, now: float) -> CampaignView | str
         return f"the bucket {opened.platform.bucket} cannot be read ({what}), so pages are not told"
 
 
-def _has_file(root: Path, name: str) -> bool:
+def has_file(root: Path, name: str) -> bool:
+    """Whether the repository has a campaign, a fleet or a gang of the name."""
     return any((root / kind / f"{name}.yaml").is_file() for kind in (CAMPAIGNS, *PROGRAMS))

@@ -11,11 +11,18 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from allotment.cli import cluster as clusters
-from allotment.cli.followed import Team, followed, pages_of, team_of
+from allotment.cli.cluster import CURRENT
+from allotment.cli.followed import Team, followed, has_file, pages_of, team_of
 from allotment.cli.forms.followed import as_data, status_lines
-from allotment.errors import EXIT_FINE, UsageError
+from allotment.cli.shared import safe
+from allotment.cli.words import clock
+from allotment.errors import EXIT_FINE, AllotmentError, UsageError
+from allotment.kubernetes.client import ApiError
+from allotment.kubernetes.client.kubeconfig import access
+from allotment.kubernetes.follow.again import again
 
 if TYPE_CHECKING:
+    from allotment.kubernetes.client import Client
     from allotment.kubernetes.cluster import Snapshot
 
 EVERY_SECONDS: Final = 5.0
@@ -38,16 +45,49 @@ def follow_cluster(
     """Say how things stand there; with ``watch`` again and again until Ctrl-C."""
     if watch and snapshot is not None:
         raise UsageError("a snapshot does not change", remedy="leave -w out, or look at the --cluster itself")
+    _hold_name(cluster, root, names)
     seen = _seen(cluster, snapshot)
     whom = team_of(seen, root, names, platform=platform, team=team)
-    looks = 0
+    live, looks, note = _Live(cluster or CURRENT), 0, ""
     while True:
         _show(seen, whom, form=form, watch=watch, all_indexes=all_indexes, live=cluster is not None)
+        if note:
+            click.echo(f"note: {safe(note)}; this is how it stood {clock(seen.time, time.time())}", err=True)
         if not watch:
             return EXIT_FINE
         time.sleep(EVERY_SECONDS)
         looks += 1
-        seen = _seen(cluster, None) if looks % WHOLE_EVERY == 0 else _again(cluster, seen)
+        try:
+            seen = _seen(cluster, None) if looks % WHOLE_EVERY == 0 else live.again(seen)
+            note = ""
+        except ApiError as error:
+            note = error.what
+
+
+def _hold_name(cluster: str | None, root: Path, names: tuple[str, ...]) -> None:
+    """A name behind ``--cluster`` is taken for its context: say so where it is a campaign's."""
+    if cluster and not names and has_file(root, cluster):
+        try:
+            access(cluster, os.environ, Path.home())
+        except AllotmentError:
+            raise UsageError(
+                f"`{cluster}` behind --cluster is the name of a context, and no context is called so",
+                remedy=f"put names first: allot status {cluster} --cluster",
+            ) from None
+
+
+class _Live:
+    """A cluster that is looked at again, over one connection."""
+
+    def __init__(self, context: str) -> None:
+        self.context = context
+        self._client: Client | None = None
+
+    def again(self, before: Snapshot) -> Snapshot:
+        """What moves, read anew."""
+        self._client = self._client or clusters.client_for(self.context)
+        home = access(self.context or None, os.environ, Path.home()).namespace
+        return again(self._client, before, time.time(), home=home)
 
 
 def _seen(cluster: str | None, snapshot: Path | None) -> Snapshot:
@@ -55,14 +95,6 @@ def _seen(cluster: str | None, snapshot: Path | None) -> Snapshot:
     if found is None:
         raise UsageError("no cluster is named", remedy="--cluster [CONTEXT], or --snapshot FILE")
     return found
-
-
-def _again(cluster: str | None, before: Snapshot) -> Snapshot:
-    from allotment.kubernetes.client.kubeconfig import access
-    from allotment.kubernetes.follow.again import again
-
-    home = access(cluster or None, os.environ, Path.home()).namespace
-    return again(clusters.client_for(cluster), before, time.time(), home=home)
 
 
 def _show(seen: Snapshot, team: Team, *, form: str, watch: bool, all_indexes: bool, live: bool) -> None:
