@@ -162,10 +162,11 @@ def test_a_cluster_without_queues_says_what_that_means(run: Run) -> None:
     assert "has no queues" in run(objects=[])[1]
 
 
-def test_queues_that_are_forbidden_are_not_said_to_be_none() -> None:
-    lines = shown([], 120, missing=(Missing(CLUSTER_QUEUE, "forbidden"),))
+@pytest.mark.parametrize("why", ["forbidden", "not served: only kueue.x-k8s.io/v1beta1"])
+def test_queues_that_cannot_be_read_are_not_said_to_be_none(why: str) -> None:
+    lines = shown([], 120, missing=(Missing(CLUSTER_QUEUE, why),))
     assert not any("has no queues" in line for line in lines)
-    assert any("clusterqueues.kueue.x-k8s.io could not be read: forbidden" in line for line in lines)
+    assert any(f"clusterqueues.kueue.x-k8s.io could not be read: {why}" in line for line in lines)
 
 
 def test_what_waits_elsewhere_is_not_said_to_be_nothing() -> None:

@@ -66,7 +66,7 @@ def shares_of_cluster(snapshot: Snapshot) -> Shares:
         guaranteed = ((CARDS, total(each.quota for each in roots)),)
         notes = [*_parents(snapshot), SURPLUS, *notes]
         return Shares(snapshot.name, KAI, tuple(_of_kai(snapshot)), tuple(notes), guaranteed)
-    is_known = (snapshot.lacks(CLUSTER_QUEUE) or NOT_SERVED).startswith(NOT_SERVED)
+    is_known = all(snapshot.lacks(kind) in {None, NOT_SERVED} for kind in (CLUSTER_QUEUE, KAI_QUEUE))
     return Shares(
         snapshot.name,
         NOBODY,
@@ -197,7 +197,7 @@ def _parents(snapshot: Snapshot) -> Iterator[str]:
 def _unread(snapshot: Snapshot) -> Iterator[str]:
     for kind in (CLUSTER_QUEUE, KAI_QUEUE):
         why = snapshot.lacks(kind)
-        if why is not None and not why.startswith(NOT_SERVED):
+        if why is not None and why != NOT_SERVED:
             yield f"{kind.shown} could not be read: {why}"
     kinds = (WORKLOAD, LOCAL_QUEUE) if snapshot.of(CLUSTER_QUEUE) else (KAI_POD_GROUP, POD)
     told = {each.kind: each.why for each in (*snapshot.partly, *snapshot.missing)}

@@ -52,3 +52,19 @@ def test_kinds_that_say_nothing_of_devices_are_no_finding() -> None:
 def test_a_cluster_whose_slices_are_forbidden_says_so() -> None:
     snapshot = Snapshot(0.0, (), missing=(Missing(SLICE, "forbidden"),))
     assert world_of(snapshot).world.notes == ("resourceslices.resource.k8s.io could not be read: forbidden",)
+
+
+def test_a_cluster_that_counts_its_cards_says_so() -> None:
+    nodes = [
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": name},
+            "status": {"allocatable": {"nvidia.com/gpu": "8", "cpu": "64", "nvidia.com/mig-1g.5gb": "0"}},
+        }
+        for name in ("oak", "ash")
+    ]
+    notes = world_of(Snapshot(0.0, tuple(nodes))).world.notes
+    assert notes == (
+        "the nodes count 16 of nvidia.com/gpu by a device plugin; only a DRA driver says what they are",
+    )

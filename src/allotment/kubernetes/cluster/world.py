@@ -6,6 +6,7 @@ same words, at its line where the snapshot came from a file, and under its name 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -17,6 +18,7 @@ from allotment.documents.positions import Loc, Scalar, Trap
 from allotment.documents.source import Source
 from allotment.errors import Position
 from allotment.kubernetes import kinds
+from allotment.kubernetes.cluster.kai_quota import cards_in
 from allotment.kubernetes.cluster.reading import NOT_SERVED
 from allotment.kubernetes.cluster.snapshot import Snapshot, key_of
 from allotment.kubernetes.kinds import Kind, Object
@@ -55,10 +57,25 @@ def world_of(snapshot: Snapshot) -> Reading:
     notes = [
         _words(kind, why) for kind in _OF_DEVICES if (why := snapshot.lacks(kind)) and _matters(kind, why)
     ]
+    if not reading.world.slices:
+        notes += _counted(snapshot)
     world = replace(reading.world, notes=(*reading.world.notes, *notes))
     if snapshot.version:
         world = replace(world, server=Server.of(snapshot.version))
     return replace(reading, world=world)
+
+
+def _counted(snapshot: Snapshot) -> Iterator[str]:
+    """What the nodes count of cards, where no driver describes any."""
+    counts: Counter[str] = Counter()
+    for node in snapshot.of(kinds.NODE):
+        for name, amount in ((node.get("status") or {}).get("allocatable") or {}).items():
+            if "/" in name and cards_in(name) and str(amount).isdigit():
+                counts[name] += int(amount)
+    for name, count in sorted(counts.items()):
+        if count:
+            words = f"the nodes count {count:,} of {name} by a device plugin"
+            yield f"{words}; only a DRA driver says what they are"
 
 
 def _matters(kind: Kind, why: str) -> bool:
