@@ -53,7 +53,7 @@ class Cluster:
     def apply(self, *parts: Campaign | Fleet | Gang, dry_run: bool = False, prune: bool = False) -> Report:
         wish = Wish(repository(*parts, pipeline=PREPARED), "here", prune=prune)
         world = World(f"test {time.monotonic_ns()}", time.time, time.sleep)
-        return apply(self.client, context_for(PLATFORM, TEAM), lambda _: wish, world, dry_run=dry_run)
+        return apply(self.client, context_for(PLATFORM, TEAM), wish, world, dry_run=dry_run)
 
     def job(self, name: str = "a") -> Any:
         return self.client.get(JOB, name, SPACE)

@@ -123,7 +123,7 @@ class Stage:
         context = context_for(
             self.platform, self.platform.teams["library"], self.scheduler, gang_objects=self.gang_objects
         )
-        wished = Wish(repository(*parts, pipeline=pipeline), mark, impossible=impossible or {}, **wish)
+        wished = Wish(repository(*parts, pipeline=pipeline), mark, **wish)
         self.server.requests.clear()
         client = Client(FakeTransport(self.server), jitter=lambda: 0.0)
         self.server.plan = plan
@@ -131,8 +131,9 @@ class Stage:
             return apply(
                 client,
                 context,
-                lambda _: wished,
+                wished,
                 World(holder, lambda: self.clock, sleep or (lambda _: None)),
+                impossible=lambda _: impossible or {},
                 dry_run=dry_run,
             )
         finally:

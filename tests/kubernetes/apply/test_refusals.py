@@ -202,6 +202,8 @@ def test_a_need_that_no_device_meets_is_handed_in() -> None:
     report = stage.apply(campaign(), campaign("b"), impossible=told)
     assert refusals(report) == "no card has 900Gi (ask for less)"
     assert verbs(report)["campaigns/b"] == "created"
+    running = stage.apply(campaign("b"), impossible={"campaigns/b": told["campaigns/a"]})
+    assert running.is_nothing  # it has its devices, or waits for what was there when it was sent
 
 
 def test_everything_that_is_wrong_is_told_at_once() -> None:

@@ -108,6 +108,7 @@ def command(
     from allotment.kubernetes.render.context import context_for
 
     client = client_for(cluster)
+    mark = repository_id(_address(repository, owner))
     context = context_for(found, owner, gang_objects=gang_objects)
 
     progress = _Progress()
@@ -116,24 +117,18 @@ def command(
         progress.end()
         click.echo(finding_line(finding), err=True)
 
-    def wishing(live: Snapshot) -> Wish:
-        impossible = dict(_impossible(loaded, found, live))
+    def impossible(live: Snapshot) -> dict[str, tuple[Refusal, ...]]:
+        told_of = dict(_impossible(loaded, found, live))
         if images:
             progress("asking the registries of images")
             unfit = unfit_images(loaded, context, live, registries(), warn)
-            impossible |= {name: (*impossible.get(name, ()), *told) for name, told in unfit.items()}
-        return Wish(
-            loaded,
-            repository_id(_address(repository, owner)),
-            again,
-            prune,
-            is_whole=not names,
-            impossible=impossible,
-        )
+            told_of |= {name: (*told_of.get(name, ()), *told) for name, told in unfit.items()}
+        return told_of
 
+    wish = Wish(loaded, mark, again, prune, is_whole=not names)
     world = World(_holder(), time.time, time.sleep, progress)
     try:
-        report = apply(client, context, wishing, world, dry_run=dry_run)
+        report = apply(client, context, wish, world, impossible=impossible, dry_run=dry_run)
     finally:
         progress.end()
     applied = Applied(report, client.name, owner.name, context.namespace, verbose)
@@ -143,7 +138,7 @@ def command(
 
 def _ended(report: Report, form: str) -> int:
     """What there is to say beside the report, and the exit code."""
-    if form == "text":
+    if form == "text" and not report.is_nothing:
         for note in report.said:
             label = click.style("note", fg=SEVERITY_COLOURS["note"])
             click.echo(f"{label}: {safe(note)}", err=True)

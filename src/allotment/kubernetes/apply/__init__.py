@@ -1,6 +1,6 @@
 """Applying a repository to a cluster: what is live is read, all is planned and held against it, then sent."""
 
-from allotment.kubernetes.apply.applying import Wishing, World, apply
+from allotment.kubernetes.apply.applying import World, apply
 from allotment.kubernetes.apply.groups import repository_id
 from allotment.kubernetes.apply.outcome import Done, Outcome, Refusal, Report, Verb
 from allotment.kubernetes.apply.planning import Wish
@@ -12,7 +12,6 @@ __all__ = [
     "Report",
     "Verb",
     "Wish",
-    "Wishing",
     "World",
     "apply",
     "repository_id",

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from allotment.kubernetes.apply.access import hold_to_team
 from allotment.kubernetes.apply.lease import Lease, LostLeaseError
 from allotment.kubernetes.apply.outcome import Outcome, Report
-from allotment.kubernetes.apply.planning import Wish, plan_of
-from allotment.kubernetes.apply.reading import read_live
+from allotment.kubernetes.apply.planning import Refusals, Wish, plan_of
+from allotment.kubernetes.apply.reading import read_live, with_devices
 from allotment.kubernetes.apply.sending import Sending, Told, Tried, held_back, tried, unchanged
 from allotment.kubernetes.apply.steps import Plan
 from allotment.kubernetes.client import ApiError, Client
@@ -32,24 +32,36 @@ class World:
     told: Told = lambda _: None
 
 
-Wishing = Callable[[Snapshot], Wish]
-"""What is wished, once what is live is known: which needs nothing there can meet."""
+Impossible = Callable[[Snapshot], Refusals]
+"""What can never run, by group, given what is live and which devices there are. Asked once."""
+
+
+def nothing(_: Snapshot) -> Refusals:
+    """Nothing is impossible."""
+    return {}
 
 
 def apply(
-    client: Client, context: Context, wishing: Wishing, world: World, *, dry_run: bool = False
+    client: Client,
+    context: Context,
+    wish: Wish,
+    world: World,
+    *,
+    impossible: Impossible = nothing,
+    dry_run: bool = False,
 ) -> Report:
     """Apply; AllotmentError where nothing was sent at all."""
     world.told("asking who may")
     hold_to_team(client, context)
     world.told("reading what is there")
-    live = read_live(client, context, world.now, devices=True)
-    wish = wishing(live)
+    live = read_live(client, context, world.now)
     plan = plan_of(context, wish, live)
     if plan.is_done:
         done = [unchanged(each).outcome for each in plan.groups]
         return Report(tuple(done), plan.said, is_dry_run=dry_run)
+    wish = replace(wish, impossible=impossible(with_devices(client, live)))
     if dry_run:
+        plan = plan_of(context, wish, live)
         would = [each.outcome for each in _tried(client, plan, world)]
         return Report(tuple(would), plan.said, is_dry_run=True)
     lease = Lease(client, context.namespace, context.team.name, world.holder, world.now)

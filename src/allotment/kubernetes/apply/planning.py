@@ -109,7 +109,7 @@ class _Group:
         self._makers = scene.makers
         self._claims = claims_among(self._objects)
         self._said: list[str] = []
-        self._refusals: list[Refusal] = [*wish.impossible.get(name, ())]
+        self._refusals: list[Refusal] = []
         folder, _, own = name.partition("/")
         campaign = wish.repository.campaigns.get(own) if folder == "campaigns" else None
         self._suspend = campaign is not None and campaign.suspend
@@ -187,6 +187,7 @@ class _Group:
             yield Apply(rendered, rendered=rendered)
 
     def _of_new(self, rendered: Object) -> Iterator[Refusal]:
+        yield from self._wish.impossible.get(self._name, ())
         yield from claim_faults(self._context, self._snapshot, rendered, self._claims)
         yield from quota_faults(self._context, self._snapshot, rendered, self._claims)
         if self._context.with_kueue:

@@ -6,7 +6,8 @@ from it is for those to say who need the kind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from allotment.kubernetes.apply.groups import OURS
@@ -42,24 +43,30 @@ OF_KUEUE: Final = (WORKLOAD, LOCAL_QUEUE)
 WORDS: Final = {403: "forbidden", 404: "not served"}
 
 
-def read_live(
-    client: Client, context: Context, now: Callable[[], float], *, devices: bool = False
-) -> Snapshot:
-    """The team's objects and what they are held against; ApiError for what cannot be done without.
+def read_live(client: Client, context: Context, now: Callable[[], float]) -> Snapshot:
+    """The team's objects and what they are held against; ApiError for what cannot be done without."""
+    found = _read(client, _asked(context))
+    return replace(found, time=now(), version=_version(client))
 
-    With ``devices`` also what is published of those, and the nodes that have them.
-    """
+
+def with_devices(client: Client, live: Snapshot) -> Snapshot:
+    """The same, with the devices that are published and the nodes that have them."""
+    found = _read(client, ((SLICE, None, ""), (NODE, None, "")))
+    objects, missing = (*live.objects, *found.objects), (*live.missing, *found.missing)
+    return replace(live, objects=objects, missing=missing)
+
+
+def _read(client: Client, asked: Iterable[tuple[Kind, str | None, str]]) -> Snapshot:
     objects: list[Object] = []
     missing: list[Missing] = []
-    published = ((SLICE, None, ""), (NODE, None, "")) if devices else ()
-    for kind, namespace, selected in (*_asked(context), *published):
+    for kind, namespace, selected in asked:
         try:
             objects += client.listed(kind, namespace, labels=selected)
         except ApiError as error:
             if error.status not in WORDS or (kind in NEEDED):
                 raise
             missing.append(Missing(kind, WORDS[error.status]))
-    return Snapshot(now(), tuple(objects), client.name, _version(client), tuple(missing))
+    return Snapshot(0.0, tuple(objects), client.name, missing=tuple(missing))
 
 
 def _version(client: Client) -> str:
