@@ -17,6 +17,7 @@ from allotment.kubernetes.render.platform import render_platform
 from tests.controlplane.conftest import MEMBERS, needs
 from tests.controlplane.installing import define_kueue, installed
 from tests.controlplane.plane import Plane, Settings
+from tests.controlplane.processes import until
 from tests.kubernetes.ready.clusters import class_of, platform_of, slice_of
 
 PLATFORM = platform_of("kueue")
@@ -73,3 +74,18 @@ def test_somebody_of_the_team_has_every_right_that_commands_need(with_platform: 
     assert seen.identity == "member-of-archive"
     assert any(each.check == "rights" and each.state is State.FINE for each in found)
     assert any(each.check == "not looked at" for each in found)
+
+
+def test_queues_that_kueue_has_taken_up_are_active_and_as_they_were_sent(with_kueue: Plane) -> None:
+    client = with_kueue.client()
+    with installed(client, render_platform(PLATFORM).objects):
+        until(lambda: not _waiting(client), "Kueue to take the queues up")
+        seen = look(client, PLATFORM, list(PLATFORM.teams.values()), now=time.time)
+        told = [*CHECKS["active queues"](seen), *CHECKS["queues"](seen)]
+    assert [each.state for each in told] == [State.FINE, State.FINE]
+    assert "2 ClusterQueues, 2 LocalQueues" in told[1].said
+
+
+def _waiting(client: Client) -> list[Answer]:
+    seen = look(client, PLATFORM, list(PLATFORM.teams.values()), now=time.time)
+    return [each for each in CHECKS["active queues"](seen) if each.state is not State.FINE]
