@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from allotment.scheduling.kueue.charges import Info, info_of, queue_time
 from allotment.scheduling.kueue.decisions import Reason, Requeue
@@ -74,6 +75,7 @@ class _Desk:
     domains: Mapping[str, tuple[Flavor, Domains]] = field(init=False)
     woken: set[str] = field(default_factory=set)
     everything: bool = False
+    arrived: dict[str, list[Queued]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         memory = self.memory
@@ -131,7 +133,10 @@ class _Desk:
             elif holds_quota(new):
                 self._hold(new, old)
             else:
-                self._wait(new)
+                self._wait(new, old)
+        for name, arrived in self.arrived.items():
+            self.lines[name] = push_all(self._line(name), arrived)
+        self.arrived = {}
 
     def _leave(self, key: str, known: Workload | None) -> None:
         """A workload is done, switched off or gone."""
@@ -154,9 +159,9 @@ class _Desk:
         if old is not None and holds_quota(old) and _gives_room(old, new):
             self.woken.add(queue)
 
-    def _wait(self, new: Workload) -> None:
+    def _wait(self, new: Workload, old: Workload | None) -> None:
         """A workload has no quota (any more)."""
-        queue = self._held_in(new.key)
+        queue = self._held_in(new.key) if old is not None else None
         if queue is not None:
             self._release(new.key)
             self.woken.add(queue)
@@ -173,7 +178,11 @@ class _Desk:
         kept = known.progress if known is not None and settings.on(Gate.KEEP_PROGRESS) else None
         progress = kept if kept is not None and kept.suits(info.shape) else None
         queued = Queued(info, _rank(info, settings), progress)
-        self.lines[name] = push(line, queued, self._strategy(name), ready=is_ready(new, self.now))
+        ready = is_ready(new, self.now)
+        if old is None and ready and known is None and info.shape not in line.parked:
+            self.arrived.setdefault(name, []).append(queued)
+            return
+        self.lines[name] = push(line, queued, self._strategy(name), ready=ready)
 
     def return_unapplied(self) -> None:
         """Put back in line what was admitted but did not get its quota, whatever went wrong."""
@@ -219,12 +228,10 @@ class _Desk:
             if queue is None or name not in self.lines:
                 continue
 
-            def ready(info: Info, queue=queue) -> bool:  # type: ignore[no-untyped-def]
-                return selects(self.state, queue, info.workload.namespace) and is_ready(
-                    info.workload, self.now
-                )
-
-            self.lines[name] = wake(self.lines[name], ready)
+            line = self.lines[name]
+            spaces = {each.info.workload.namespace for each in line.aside.values()}
+            open_to = frozenset(space for space in spaces if selects(self.state, queue, space))
+            self.lines[name] = wake(line, partial(_may_try, open_to, self.now))
 
     def result(self) -> Memory:
         """The memory."""
@@ -280,6 +287,10 @@ class _Desk:
 def _rank(info: Info, settings: Settings) -> tuple[int, float, str, str]:
     workload = info.workload
     return -info.priority, queue_time(workload, settings), workload.uid, info.key
+
+
+def _may_try(namespaces: frozenset[str], now: float, info: Info) -> bool:
+    return info.workload.namespace in namespaces and is_ready(info.workload, now)
 
 
 def _gives_room(old: Workload, new: Workload) -> bool:

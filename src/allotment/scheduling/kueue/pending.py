@@ -175,25 +175,25 @@ def requeue(
 
 def _park(pending: Pending, shape: str, reason: Reason) -> Pending:
     """Put aside what is like a workload that found nothing."""
-    alike = [each for each in pending.active.values() if each.info.shape == shape]
+    alike = {key: each for key, each in pending.active.items() if each.info.shape == shape}
     parked = {**pending.parked, shape: reason}
     if not alike:
         return replace(pending, parked=parked)
-    gone = {each.rank for each in alike}
+    gone = {each.rank for each in alike.values()}
     return replace(
         pending,
         parked=parked,
         line=tuple(rank for rank in pending.line if rank not in gone),
-        active=pending.active.put({each.info.key: None for each in alike}),
-        aside=pending.aside.put({each.info.key: each for each in alike}),
+        active=pending.active.put(dict.fromkeys(alike)),
+        aside=pending.aside.put(alike),
     )
 
 
 def wake(pending: Pending, ready: Callable[[Info], bool]) -> Pending:
     """The line after something has changed that may let workloads in: all that may be tried are."""
     pending = replace(pending, woken=pending.cycle, parked={})
-    woken = [each for each in pending.aside.values() if ready(each.info)]
+    woken = {key: each for key, each in pending.aside.items() if ready(each.info)}
     if not woken:
         return pending
-    aside = pending.aside.put({each.info.key: None for each in woken})
-    return push_all(replace(pending, aside=aside), woken)
+    aside = pending.aside.put(dict.fromkeys(woken))
+    return push_all(replace(pending, aside=aside), woken.values())

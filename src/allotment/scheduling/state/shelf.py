@@ -11,7 +11,7 @@ Not for use from several threads at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from typing import Generic, TypeVar
 
 Key = TypeVar("Key")
@@ -57,20 +57,24 @@ class Shelf(Mapping[Key, Value], Generic[Key, Value]):
         """Each key with its value in ``since`` and here (None: not there), where they are not the same."""
         if since is None or since is self:
             return iter(()) if since is self else ((key, None, value) for key, value in self.items())
-        keys = self._keys_apart(since)
-        pairs = ((key, since.get(key), self.get(key)) for key in keys)
+        before = self._before(since)
+        items = self._owned()
+        pairs = ((key, old, items.get(key)) for key, old in before.items())
         return iter([(key, old, new) for key, old, new in pairs if old is not new])
 
-    def _keys_apart(self, since: Mapping[Key, Value]) -> list[Key]:
-        items = self._owned()
-        keys: dict[Key, None] = {}
+    def _before(self, since: Mapping[Key, Value]) -> dict[Key, Value | None]:
+        """What ``since`` has under each key that may differ."""
+        self._owned()
+        found: dict[Key, Value | None] = {}
         step: Shelf[Key, Value] | None = since if isinstance(since, Shelf) else None
         while step is not None and step._newer is not None:
-            keys.update(dict.fromkeys(step._undo))
+            for key, value in step._undo.items():
+                found.setdefault(key, None if isinstance(value, _Absent) else value)
             step = step._newer
         if step is self:
-            return list(keys)
-        return list(dict.fromkeys((*since, *items)))
+            return found
+        since = dict(since)
+        return {key: since.get(key) for key in (*since, *self)}
 
     def _owned(self) -> dict[Key, Value]:
         """The dictionary, moved here if another copy has it."""
@@ -106,6 +110,18 @@ class Shelf(Mapping[Key, Value], Generic[Key, Value]):
 
     def __iter__(self) -> Iterator[Key]:
         return iter(tuple(self._owned()))
+
+    def get(self, key: Key, default: Value | None = None) -> Value | None:  # type: ignore[override]
+        """The value of a key, or the default."""
+        return self._owned().get(key, default)
+
+    def items(self) -> ItemsView[Key, Value]:
+        """The pairs as they are now, whatever is done to the shelf meanwhile."""
+        return dict(self._owned()).items()
+
+    def values(self) -> ValuesView[Value]:
+        """The values as they are now."""
+        return dict(self._owned()).values()
 
     def __len__(self) -> int:
         return len(self._owned())
