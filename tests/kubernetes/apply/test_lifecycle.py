@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from allotment.kubernetes.apply import Refusal
 from allotment.kubernetes.apply.fields import owners_of
 from allotment.kubernetes.kinds import CLAIM_TEMPLATE, CONFIG_MAP, DEPLOYMENT, JOB, SERVICE, WORKLOAD
 from allotment.platform.model import SCHEDULERS
@@ -288,6 +289,10 @@ def test_a_fleet_takes_a_changed_need_at_once() -> None:
     assert verbs(stage.apply(fleet))["fleets/f"] == "created"
     assert verbs(stage.apply(replace(fleet, gpu=Need(count=2))))["fleets/f"] == "configured"
     assert stage.apply(replace(fleet, gpu=Need(count=2))).is_nothing
+    never = {"fleets/f": (Refusal("no node has three"),)}
+    report = stage.apply(replace(fleet, gpu=Need(count=3)), impossible=never)
+    assert refusals(report, "fleets/f") == "no node has three"
+    assert stage.apply(replace(fleet, gpu=Need(count=2)), impossible=never).is_nothing
 
 
 def test_replicas_that_something_else_moves_are_left_to_it() -> None:

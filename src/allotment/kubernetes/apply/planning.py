@@ -26,6 +26,7 @@ from allotment.kubernetes.apply.memory import ending_of, ending_words, had_job, 
 from allotment.kubernetes.apply.outcome import Refusal, Verb
 from allotment.kubernetes.apply.pausing import pause_steps
 from allotment.kubernetes.apply.pruning import prune_plans
+from allotment.kubernetes.apply.same import has_values
 from allotment.kubernetes.apply.settling import remembered, settled_words, settling
 from allotment.kubernetes.apply.steps import Apply, Delete, GroupPlan, Plan, Step, is_idle
 from allotment.kubernetes.apply.wanted import Wanted, wanted_of
@@ -248,9 +249,14 @@ class _Group:
                 continue
             if live is not None and value["kind"] == "ConfigMap":
                 self._refusals += content_faults(value, live)
-            if value["kind"] == "Deployment" and live is None:
+            if value["kind"] == "Deployment" and not _has_pods_of(value, live):
                 self._refusals += self._of_new(value)
             yield Apply(_without_others(value, live), live)
+
+
+def _has_pods_of(value: Object, live: Object | None) -> bool:
+    """Whether a live Deployment's pods are those that are rendered."""
+    return live is not None and has_values(value["spec"]["template"], live["spec"]["template"])
 
 
 def _after(rendered: Object, live: Object) -> Object:
