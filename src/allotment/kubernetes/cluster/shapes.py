@@ -7,14 +7,13 @@ is meant; the last one in ``=`` where it is a text, and in ``!`` where it is a t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from allotment.documents.checking import Place, RefusedError
 from allotment.kubernetes.kinds import Object
 
-_RECENT: Final = 8
 _OF_ANY: Final = (
     "metadata.namespace=", "metadata.uid=", "metadata.creationTimestamp=", "metadata.labels",
     "metadata.annotations", "metadata.ownerReferences[].name=", "metadata.ownerReferences[].uid=",
@@ -66,75 +65,73 @@ _OF: Final[Mapping[str, tuple[str, ...]]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """One step of a path."""
+@dataclass(slots=True)
+class _Part:
+    """What stands under a key: a text, or a mapping (with what is ``below`` in it), or a list of such."""
 
-    name: str
     is_list: bool = False
     is_text: bool = False
     is_required: bool = False
+    below: dict[str, _Part] = field(default_factory=dict)
 
 
 def check_shape(value: Object, place: Place) -> None:
     """Tell of every part of an object that is something else than it must be; leave the object then."""
     before = len(place.check.findings)
-    for path in (*_STEPS["*"], *_STEPS.get(value["kind"], ())):
-        _walk(value, place, path)
+    _walk(value, place, _PARTS.get(value["kind"], _ANY))
     if len(place.check.findings) > before:
         raise RefusedError
 
 
-def _walk(value: Any, place: Place, path: Sequence[_Step]) -> None:
-    """Look at everything on the path."""
+def _walk(value: Any, place: Place, parts: Mapping[str, _Part]) -> None:
+    """Look at all parts of a mapping."""
     if not isinstance(value, dict):
         _tell(value, place, "a mapping")
         return
-    step, rest = path[0], path[1:]
-    part, where = value.get(step.name), place / step.name
-    if part is None:
-        if step.is_required:
-            _tell(None, where, "text")
+    for name, part in parts.items():
+        found = value.get(name)
+        if found is None:
+            if part.is_required:
+                _tell(None, place / name, "text")
+        elif part.is_list:
+            _list(found, place / name, part)
+        elif part.below:
+            _walk(found, place / name, part.below)
+        elif not isinstance(found, str if part.is_text else dict):
+            _tell(found, place / name, "text" if part.is_text else "a mapping")
+
+
+def _list(found: Any, place: Place, part: _Part) -> None:
+    if not isinstance(found, list):
+        _tell(found, place, "a list")
         return
-    if not step.is_list:
-        _look(part, where, step, rest)
-    elif not isinstance(part, list):
-        _tell(part, where, "a list")
-    else:
-        for number, item in enumerate(part):
-            _look(item, where / number, step, rest)
-
-
-def _look(part: Any, where: Place, step: _Step, rest: Sequence[_Step]) -> None:
-    if rest:
-        _walk(part, where, rest)
-    elif not isinstance(part, str if step.is_text else dict):
-        _tell(part, where, "text" if step.is_text else "a mapping")
+    for number, item in enumerate(found):
+        if part.below:
+            _walk(item, place / number, part.below)
+        elif not isinstance(item, str if part.is_text else dict):
+            _tell(item, place / number, "text" if part.is_text else "a mapping")
 
 
 def _tell(part: Any, where: Place, expected: str) -> None:
-    """Record the finding once, whichever path led here."""
-    position = where.check.document.position(where.loc)
-    if any(each.position == position for each in where.check.findings[-_RECENT:]):
-        return
     try:
         where.refuse_type(part, expected)
     except RefusedError:
         return
 
 
-def _path(text: str) -> tuple[_Step, ...]:
-    return tuple(map(_step, text.split(".")))
+def _parts(paths: Iterable[str]) -> Mapping[str, _Part]:
+    """The paths as one tree, so that what they have in common is looked at once."""
+    root: dict[str, _Part] = {}
+    for path in paths:
+        level = root
+        for step in path.split("."):
+            bare = step.rstrip("=!")
+            part = level.setdefault(bare.removesuffix("[]"), _Part(is_list=bare.endswith("[]")))
+            part.is_required |= step.endswith("!")
+            part.is_text |= step.endswith(("=", "!"))
+            level = part.below
+    return root
 
 
-def _step(text: str) -> _Step:
-    is_required = text.endswith("!")
-    is_text = is_required or text.endswith("=")
-    bare = text.rstrip("=!")
-    return _Step(bare.removesuffix("[]"), bare.endswith("[]"), is_text, is_required)
-
-
-_STEPS: Final = {
-    "*": tuple(map(_path, _OF_ANY)),
-    **{kind: tuple(map(_path, paths)) for kind, paths in _OF.items()},
-}
+_ANY: Final = _parts(_OF_ANY)
+_PARTS: Final = {kind: _parts((*_OF_ANY, *paths)) for kind, paths in _OF.items()}
