@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import Any, Final
@@ -34,6 +35,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     TO_LIMIT: "up to the limit",
 }
 COLOURS: Final = {USED: "green", BORROWED: "yellow", LENT: "cyan"}
+_STRETCH: Final = re.compile("|".join(f"{sign}+" for sign in COLOURS))
 WIDEST_BAR: Final = 40
 NARROWEST_BAR: Final = 8
 FARTHEST_LIMIT: Final = 3
@@ -196,7 +198,7 @@ def _picture(share: Share, scale: float, width: int) -> str:
 
 
 def _painted(_cell: str, piece: str) -> str:
-    return "".join(click.style(char, fg=COLOURS[char]) if char in COLOURS else char for char in piece)
+    return _STRETCH.sub(lambda found: click.style(found[0], fg=COLOURS[found[0][0]]), piece)
 
 
 def _about(shares: Shares, *, in_words: bool) -> Iterator[str]:
