@@ -27,6 +27,7 @@ from tests.kubernetes.ready.clusters import (
     without,
 )
 
+COUNTED = "nvidia.com/gpu"
 UNGUARDED = "device.attributes['gpu.nvidia.com'].none"
 CASES: list[Case] = [
     (
@@ -160,6 +161,43 @@ CASES: list[Case] = [
         ),
         NOTE,
         "1 DeviceClass of ours that the platform's file does not have: gpu-old",
+    ),
+    (
+        "default",
+        "layout",
+        lambda seen: seen,
+        FINE,
+        "every node with cards says its place: rack, node",
+    ),
+    (
+        "default",
+        "layout",
+        setting("Node", "node-b", ..., "metadata", "labels", "example.org/rack"),
+        NOTE,
+        "1 node with cards without the label example.org/rack: node-b; nothing that asks for `topology`",
+    ),
+    (
+        "kai",
+        "fractions",
+        platform(sharing=("whole", "fraction")),
+        PROBLEM,
+        "no node has nvidia.com/gpu of a device plugin, and KAI gives parts of no other cards",
+    ),
+    (
+        "kai",
+        "fractions",
+        chain(
+            platform(sharing=("fraction",)), setting("Node", "node-a", {COUNTED: "8"}, "status", "capacity")
+        ),
+        NOTE,
+        "without the label nvidia.com/gpu.memory, where shares by memory fail: node-a",
+    ),
+    (
+        "kai",
+        "driver",
+        chain(platform(sharing=("fraction",)), lambda seen: without(seen, "ResourceSlice", "node-b-gpus")),
+        NOTE,
+        "1 node with cards of which gpu.nvidia.com publishes none: node-b",
     ),
     (
         "default",

@@ -25,6 +25,7 @@ ALWAYS = {
     "driver",
     "slices",
     "taints",
+    "layout",
     "classes",
     "kinds of card",
     "priorities",

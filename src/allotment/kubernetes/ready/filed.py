@@ -14,6 +14,7 @@ from allotment.kubernetes.cluster import Snapshot
 from allotment.kubernetes.cluster.reading import ASKED
 from allotment.kubernetes.kinds import Kind
 from allotment.kubernetes.ready.seen import Seen
+from allotment.kubernetes.render.context import namespace_of
 from allotment.platform.model import Platform, Team
 
 PARTLY = frozenset({kinds.CONFIG_MAP, kinds.DEPLOYMENT})
@@ -21,10 +22,18 @@ PARTLY = frozenset({kinds.CONFIG_MAP, kinds.DEPLOYMENT})
 
 def of_snapshot(snapshot: Snapshot, platform: Platform, teams: Sequence[Team]) -> Seen:
     """What a file tells of a cluster."""
-    return Seen(platform, tuple(teams), snapshot, looked=_looked(snapshot))
+    return Seen(platform, tuple(teams), snapshot, looked=_looked(snapshot) - _elsewhere(snapshot, teams))
 
 
 def _looked(snapshot: Snapshot) -> frozenset[Kind]:
     if snapshot.of(kinds.NAMESPACE) or snapshot.missing:
         return frozenset(asked.kind for asked in ASKED) - PARTLY
     return frozenset(kind for kind in kinds.KINDS if snapshot.of(kind))
+
+
+def _elsewhere(snapshot: Snapshot, teams: Sequence[Team]) -> frozenset[Kind]:
+    """Kinds of which only a namespace was read, and nothing of the teams' is there."""
+    names = [namespace_of(team) for team in teams]
+    return frozenset(
+        each.kind for each in snapshot.partly if not any(snapshot.of(each.kind, name) for name in names)
+    )
