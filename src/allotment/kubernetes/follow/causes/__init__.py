@@ -76,9 +76,15 @@ def causes_of(part: Part) -> tuple[Cause, ...]:
     over = tuple(cause for find in ENDED for cause in find(part))
     if over:
         return (*over[:1], *(cause for cause in failures.failures(part) if over[0].kind != "finished"))
-    tables = (STOPPED, ADMISSION, PLACES, STARTS, NODES, ENDINGS)
     if part.in_phase(Phase.RUNNING):
-        tables = (NODES, STARTS, ENDINGS, PLACES, STOPPED, ADMISSION)
+        return _of_tables(part, NODES, STARTS, ENDINGS, PLACES, STOPPED, ADMISSION)
+    stopped = _of_tables(part, STOPPED)
+    if stopped:
+        return (*stopped, *_of_tables(part, NODES, ENDINGS))
+    return _of_tables(part, ADMISSION, PLACES, STARTS, NODES, ENDINGS)
+
+
+def _of_tables(part: Part, *tables: tuple[Find, ...]) -> tuple[Cause, ...]:
     return tuple(cause for table in tables for cause in _of_table(table, part))
 
 

@@ -35,7 +35,7 @@ def refused(part: Part) -> Iterator[Cause]:
     """What Kueue says of the Workload that waits."""
     workload = part.wished
     found = None if workload is None else fields.is_false(workload, RESERVED)
-    if workload is None or found is None:
+    if workload is None or found is None or fields.at(workload, "spec", "active") is False:
         return
     growth = growth_never(part, workload)
     if growth is not None:
@@ -184,8 +184,6 @@ def _queue_is_off(part: Part, workload: Object, found: fields.Condition) -> Caus
 
 def _taken_up(_part: Part, workload: Object, _found: fields.Condition) -> Cause | None:
     """The pause is over, and Kueue has not noticed yet."""
-    if fields.at(workload, "spec", "active") is False:
-        return None
     words = "it was paused, and Kueue has not taken it up again yet"
     return Cause("taken-up", State.WAITING, words, BY_ITSELF, by_condition(workload, RESERVED))
 

@@ -63,6 +63,14 @@ def _fallback(_found: re.Match[str]) -> Refusal:
     )
 
 
+def _no_selectors(_found: re.Match[str]) -> Refusal:
+    return Refusal(
+        "selectors-refused",
+        "this Kueue admits no claims with selectors, and its need is written with some",
+        "ask for a `card` alone in `gpu:`, which its device class says by itself; Kueue 0.18 takes selectors",
+    )
+
+
 def _all_mode(_found: re.Match[str]) -> Refusal:
     return Refusal(
         "all-refused",
@@ -127,6 +135,7 @@ def _by_name(_found: re.Match[str]) -> Refusal:
 _TABLE: Final[tuple[tuple[re.Pattern[str], _Said], ...]] = (
     (re.compile(r"DeviceClass (\S+) is not mapped in DRA configuration"), _not_mapped),
     (re.compile(r"FirstAvailable device selection is not supported"), _fallback),
+    (re.compile(r"CEL selectors are not supported"), _no_selectors),
     (re.compile(r"AllocationMode 'All' is not supported"), _all_mode),
     (
         re.compile(
