@@ -3,7 +3,7 @@
 from allotment.kubernetes.apply.applying import World, apply
 from allotment.kubernetes.apply.groups import repository_id
 from allotment.kubernetes.apply.outcome import Done, Outcome, Refusal, Report, Verb
-from allotment.kubernetes.apply.planning import Wish
+from allotment.kubernetes.apply.scene import Wish
 
 __all__ = [
     "Done",

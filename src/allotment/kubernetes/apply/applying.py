@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from allotment.kubernetes.apply.access import hold_to_team
 from allotment.kubernetes.apply.lease import Lease, LostLeaseError
 from allotment.kubernetes.apply.outcome import Outcome, Report
-from allotment.kubernetes.apply.planning import Refusals, Wish, plan_of
+from allotment.kubernetes.apply.planning import plan_of
 from allotment.kubernetes.apply.reading import read_live, with_devices
+from allotment.kubernetes.apply.scene import Refusals, Wish
 from allotment.kubernetes.apply.sending import Sending, Told, Tried, held_back, tried, unchanged
 from allotment.kubernetes.apply.steps import Plan
 from allotment.kubernetes.client import ApiError, Client
