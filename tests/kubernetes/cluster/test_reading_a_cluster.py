@@ -170,11 +170,21 @@ def test_where_the_cluster_is_forbidden_the_own_namespace_is_read() -> None:
     def everywhere(path: str) -> bool:
         return "/namespaces/team-a/" not in path
 
-    namespaced = ("pods", "events", "jobs", "deployments", "configmaps", "workloads", "localqueues")
+    namespaced = (
+        "namespaces",
+        "pods",
+        "events",
+        "jobs",
+        "deployments",
+        "configmaps",
+        "workloads",
+        "localqueues",
+    )
     server = server_with(plan=forbidding("nodes", *namespaced, where=everywhere))
     snapshot = read(server, home="team-a")
     assert [each["metadata"]["namespace"] for each in snapshot.of(POD)] == ["team-a"]
     assert Missing(POD, f"{FORBIDDEN} outside of namespace team-a") in snapshot.partly
+    assert [each["metadata"]["name"] for each in snapshot.of(NAMESPACE)] == ["team-a"]
     assert snapshot.lacks(POD) is None
     assert snapshot.lacks(NODE) == FORBIDDEN
     most = sum(len(each.kinds) * (2 if each.kind.is_namespaced else 1) for each in ASKED)

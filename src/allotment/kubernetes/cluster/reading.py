@@ -147,9 +147,7 @@ class _Reader:
         self.missing.append(Missing(asked.kind, why or self._not_served(asked.kind)))
 
     def _listed(self, kind: Kind, labels: str) -> Sequence[Object]:
-        if not kind.is_namespaced:
-            return self.client.listed(kind, labels=labels)
-        if self.namespaces:
+        if self.namespaces and kind.is_namespaced:
             found = [
                 each for name in self.namespaces for each in self.client.listed(kind, name, labels=labels)
             ]
@@ -158,11 +156,21 @@ class _Reader:
         try:
             return self.client.listed(kind, labels=labels)
         except ApiError as error:
-            if error.status != 403 or self.home is None or self._words(kind, error) == NOT_SERVED:
+            is_elsewhere = kind.is_namespaced or kind == kinds.NAMESPACE
+            if error.status != 403 or not is_elsewhere or self.home is None:
                 raise
-        at_home = self.client.listed(kind, self.home, labels=labels)
+            if self._words(kind, error) == NOT_SERVED:
+                raise
+            at_home = self._at_home(kind, self.home, labels)
         self.partly.append(Missing(kind, f"{FORBIDDEN} outside of namespace {self.home}"))
         return at_home
+
+    def _at_home(self, kind: Kind, home: str, labels: str) -> Sequence[Object]:
+        """What the own namespace has, or itself."""
+        if kind.is_namespaced:
+            return self.client.listed(kind, home, labels=labels)
+        found = self.client.get(kind, home)
+        return () if found is None else (found,)
 
     def _places(self) -> str:
         return f"namespace{'s' if len(self.namespaces) > 1 else ''} {', '.join(self.namespaces)}"
