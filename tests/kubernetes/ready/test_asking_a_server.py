@@ -122,3 +122,9 @@ def test_a_server_without_the_schedulers_is_told_so() -> None:
     assert "problem the cluster serves nothing of Kueue" in text
     assert "problem the cluster does not serve scheduling.run.ai/v2: KAI is not there" in text
     assert answers(seen, "active queues") == answers(seen, "kueue's configuration") == []
+
+
+def test_queues_of_an_earlier_scheduler_are_seen() -> None:
+    server = ready_server(platform_of("kueue"))
+    text = said(answers(served_by(server, platform_of("kai"), "archive"), "queues"))
+    assert "note 2 ClusterQueues of ours that the platform's file does not have: archive, laboratory" in text

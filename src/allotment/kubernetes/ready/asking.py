@@ -44,18 +44,16 @@ OF_CLUSTER: Final = (
     kinds.PRIORITY_CLASS,
     kinds.ADMISSION_POLICY,
     kinds.ADMISSION_BINDING,
+    kinds.CLUSTER_QUEUE,
+    kinds.KAI_QUEUE,
 )
+"""With the queues of both schedulers: those of an earlier one still count."""
+
 OURS_OF_CLUSTER: Final = (kinds.NAMESPACE, kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING)
 OF_TEAMS: Final = (kinds.RESOURCE_QUOTA, kinds.LIMIT_RANGE)
 OURS_OF_TEAMS: Final = (kinds.ROLE, kinds.ROLE_BINDING)
-OF_KUEUE: Final = (
-    kinds.CLUSTER_QUEUE,
-    kinds.COHORT,
-    kinds.FLAVOR,
-    kinds.KUEUE_TOPOLOGY,
-    kinds.WORKLOAD_PRIORITY,
-)
-OF_KAI: Final = (kinds.KAI_QUEUE, kinds.KAI_TOPOLOGY, kinds.KAI_SHARD)
+OF_KUEUE: Final = (kinds.COHORT, kinds.FLAVOR, kinds.KUEUE_TOPOLOGY, kinds.WORKLOAD_PRIORITY)
+OF_KAI: Final = (kinds.KAI_TOPOLOGY, kinds.KAI_SHARD)
 
 
 def look(client: Client, platform: Platform, teams: Sequence[Team], *, now: Callable[[], float]) -> Seen:
