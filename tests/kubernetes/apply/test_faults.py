@@ -58,7 +58,11 @@ def mended(stage: Stage, plan: faults.Plan) -> None:
 
 @pytest.mark.parametrize(
     ("scheduler", "fault"),
-    [*(("kueue", each) for each in faults.EVERY), ("default", faults.CONFLICT), ("kai", faults.CUT_AFTER)],
+    [
+        *(("kueue", each) for each in faults.EVERY if each not in {faults.SLOW, faults.UNAVAILABLE}),
+        ("default", faults.CONFLICT),
+        ("kai", faults.CUT_AFTER),
+    ],
     ids=str,
 )
 def test_one_fault_at_any_call(scheduler: str, fault: faults.Fault) -> None:
