@@ -77,11 +77,12 @@ def pods_for(parts: Sequence[Part], asked: Asked) -> tuple[Object, ...]:
         )
     if named:
         return _by_age(_of_program(named, asked.rank))
-    known = {part.name for part in parts} | {
-        volume for part in parts for pack in part.volumes[:10_000] for volume in pack
+    known = {part.name for part in among} | {
+        volume for part in among for pack in part.volumes[:10_000] for volume in pack
     }
+    which = "no campaign" if asked.campaign is None else f"no campaign `{asked.campaign}`"
     raise UsageError(
-        f"no campaign on the cluster has a volume `{asked.name}`, and nothing is called so",
+        f"{which} on the cluster has a volume `{asked.name}`, and nothing is called so",
         remedy=did_you_mean(asked.name, known) or "allot status --cluster shows what there is",
     )
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from allotment.kubernetes.follow import fields
-from allotment.kubernetes.follow.causes.phrases import ADMINISTRATOR, counted, short
+from allotment.kubernetes.follow.causes.phrases import ADMINISTRATOR, counted, listed, short
 from allotment.kubernetes.follow.model import Cause, State, evidence
 from allotment.kubernetes.follow.part import Part
 from allotment.kubernetes.follow.pods import Phase, image_of, node_of, waiting_for
@@ -162,18 +162,27 @@ def starting(part: Part) -> Iterator[Cause]:
     pods = part.in_phase(Phase.STARTING)
     if not pods or part.in_phase(Phase.RUNNING):
         return
-    since = min(
-        (found for pod in pods if (found := fields.moment(pod, "status", "startTime")) is not None),
-        default=None,
-    )
+    moments = (fields.moment(pod, "status", "startTime") for pod in pods)
+    since = min((each for each in moments if each is not None), default=None)
     age = None if since is None else part.now - since
-    words = f"{counted(len(pods), 'pod')} {'starts' if len(pods) == 1 else 'start'}: the image is pulled"
-    remedy = "nothing: large images take minutes"
+    nodes = listed([node_of(pod) for pod in pods])
+    words = (
+        f"{counted(len(pods), 'pod')} of it {'has' if len(pods) == 1 else 'have'} a node, and no "
+        "container yet"
+    )
+    words += f" (on {nodes})"
+    remedy = "nothing: a large image takes minutes"
     if age is not None and age > 900:
-        words += f", for {age / 60:.0f} min already"
+        words += f" for {age / 60:.0f} min"
         remedy = f"see the events of the pod (`kubectl describe pod {fields.name(pods[0])}`)"
     phase = fields.text(pods[0], "status", "phase") or "not told"
-    yield Cause("starting", State.STARTING, words, remedy, (evidence(pods[0], "status.phase", phase),))
+    yield Cause(
+        "starting",
+        State.STARTING,
+        words,
+        remedy,
+        (evidence(pods[0], "spec.nodeName", f"{node_of(pods[0])}, and its phase is {phase}"),),
+    )
 
 
 def _last(message: str) -> str:
