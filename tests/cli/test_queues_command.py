@@ -169,12 +169,18 @@ def test_queues_that_cannot_be_read_are_not_said_to_be_none(why: str) -> None:
     assert any(f"clusterqueues.kueue.x-k8s.io could not be read: {why}" in line for line in lines)
 
 
-def test_what_waits_elsewhere_is_not_said_to_be_nothing() -> None:
-    lines = shown(QUEUES, 120, partly=(Missing(WORKLOAD, "forbidden outside of namespace archive"),))
-    assert lines[-1] == (
-        "note: what waits is not known of all: workloads.kueue.x-k8s.io are forbidden outside of namespace "
-        "archive"
-    )
+def test_what_waits_elsewhere_is_counted_by_kueue() -> None:
+    queue = of_kueue("archive", 4)
+    queue["status"]["pendingWorkloads"] = 3
+    lines = shown([queue, *WORK], 120, partly=(Missing(WORKLOAD, "forbidden outside of namespace archive"),))
+    assert lines[0] == "prod: Kueue, 1 queue; 0 of 4 gpus in use, 3 campaigns wait"
+    assert lines[-2:] == [
+        (
+            "note: what waits is counted as Kueue counts it, by Workloads, and for how much is not known: "
+            "workloads.kueue.x-k8s.io"
+        ),
+        "  are forbidden outside of namespace archive",
+    ]
 
 
 PLATFORM = "format: 1\nengine: local\nteams:\n  archive: {queue: {quota: 2.5, limit: 8}}\n  open: {}\n"

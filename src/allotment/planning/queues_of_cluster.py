@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -26,6 +27,7 @@ from allotment.kubernetes.kinds import (
     LOCAL_QUEUE,
     POD,
     WORKLOAD,
+    Kind,
 )
 from allotment.planning.queues import Share, Shares, total
 
@@ -92,11 +94,31 @@ def _of_namespaces(snapshot: Snapshot) -> Iterator[Share]:
 
 
 def _of_kueue(snapshot: Snapshot) -> Iterator[Share]:
+    counted = _pending(snapshot) if _unseen(snapshot, WORKLOAD, LOCAL_QUEUE) else None
     for resource in _cards(snapshot):
         waiting = waiting_for_kueue(snapshot, resource)
         for capacity in capacities_of(snapshot, resource, scheduler=KUEUE).values():
-            if capacity.is_covered:
-                yield _share(capacity, waiting.get(capacity.queue, Waiting()))
+            if not capacity.is_covered:
+                continue
+            share = _share(capacity, waiting.get(capacity.queue, Waiting()))
+            if counted is not None:
+                share = replace(share, waiting=counted.get(capacity.queue), waiting_for=None)
+            yield share
+
+
+def _pending(snapshot: Snapshot) -> Mapping[str, int]:
+    """How many Workloads wait at each ClusterQueue, as Kueue itself counts them."""
+    told = {
+        each["metadata"]["name"]: (each.get("status") or {}).get("pendingWorkloads", 0)
+        for each in snapshot.of(CLUSTER_QUEUE)
+    }
+    return {name: count for name, count in told.items() if isinstance(count, int)}
+
+
+def _unseen(snapshot: Snapshot, *kinds: Kind) -> str:
+    """Of which of these kinds not all could be read, and why; nothing where all were."""
+    told = {each.kind: each.why for each in (*snapshot.partly, *snapshot.missing)}
+    return next((f"{kind.shown} are {told[kind]}" for kind in kinds if kind in told), "")
 
 
 def _cards(snapshot: Snapshot) -> tuple[str, ...]:
@@ -199,9 +221,7 @@ def _unread(snapshot: Snapshot) -> Iterator[str]:
         why = snapshot.lacks(kind)
         if why is not None and why != NOT_SERVED:
             yield f"{kind.shown} could not be read: {why}"
-    kinds = (WORKLOAD, LOCAL_QUEUE) if snapshot.of(CLUSTER_QUEUE) else (KAI_POD_GROUP, POD)
-    told = {each.kind: each.why for each in (*snapshot.partly, *snapshot.missing)}
-    for kind in kinds:
-        if kind in told and (snapshot.of(CLUSTER_QUEUE) or snapshot.of(KAI_QUEUE)):
-            yield f"what waits is not known of all: {kind.shown} are {told[kind]}"
-            return
+    if snapshot.of(CLUSTER_QUEUE) and (why := _unseen(snapshot, WORKLOAD, LOCAL_QUEUE)):
+        yield f"what waits is counted as Kueue counts it, by Workloads, and for how much is not known: {why}"
+    elif snapshot.of(KAI_QUEUE) and (why := _unseen(snapshot, KAI_POD_GROUP, POD)):
+        yield f"how many campaigns wait is not known of all: {why}"
