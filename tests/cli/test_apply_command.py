@@ -297,3 +297,22 @@ def test_an_interrupt_is_told_as_one(
     assert "interrupted" in said(capsys, code=130)
     assert said(capsys)
     assert "nothing to do" in said(capsys)
+
+
+def test_what_is_wrong_elsewhere_does_not_hold_a_named_campaign_back(
+    cluster: FakeApiServer, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "campaigns" / "broken.yaml").write_text("pipeline: nothing\nvolumes: [a]\n")
+    assert "campaigns/small-notes created" in said(capsys, "small-notes")
+    assert "broken.yaml" in said(capsys, code=1)
+
+
+def test_a_campaign_that_has_ended_is_run_anew_by_name(
+    cluster: FakeApiServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said(capsys, "small-notes")
+    client = Client(FakeTransport(cluster))
+    client.delete(JOB, "small-notes", SPACE)
+    assert "`allot apply --again small-notes` runs it anew" in said(capsys, "small-notes")
+    assert client.listed(JOB, SPACE) == ()
+    assert "campaigns/small-notes created" in said(capsys, "small-notes", "--again", "small-notes")
