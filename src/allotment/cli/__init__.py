@@ -42,6 +42,7 @@ COMMANDS = {
     "queues": "Say what each team's share is, and what is in use of it.",
     "render": "Print what a cluster is to be given, as YAML.",
     "apply": "Send campaigns, fleets and gangs to a cluster.",
+    "operate": "Widen and narrow campaigns that run on a cluster.",
     "snapshot": "Write a cluster down, to look at it later or elsewhere.",
     "convert": "Turn manifests that count GPUs into claims, with reasons.",
     "explain": "Say what a rule means, why it matters and what to do.",
