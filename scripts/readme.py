@@ -33,7 +33,7 @@ def sections(text: str) -> Iterator[tuple[str, list[str]]]:
 
 def parsed(line: str) -> str | None:
     """What is wrong with an `allot` line that is not run, or None."""
-    words = shlex.split(line, comments=True)
+    words = shlex.split(line.partition(" | ")[0], comments=True)
     if not words or words[0] != "allot" or len(words) < 2:
         return None
     context = click.Context(allot)
