@@ -12,7 +12,7 @@ from allotment.kubernetes.cluster.file import snapshot_text
 from allotment.kubernetes.cluster.file_reading import read_file, snapshot_of
 from allotment.kubernetes.cluster.snapshot import Missing, Snapshot
 from allotment.kubernetes.cluster.world import world_of
-from allotment.kubernetes.kinds import NODE, SLICE
+from allotment.kubernetes.kinds import CLAIM, NODE, SLICE
 
 SAMPLES = Path(__file__).parent.parent.parent / "devices" / "samples"
 
@@ -68,3 +68,25 @@ def test_a_cluster_that_counts_its_cards_says_so() -> None:
     assert notes == (
         "the nodes count 16 of nvidia.com/gpu by a device plugin; only a DRA driver says what they are",
     )
+
+
+@pytest.mark.parametrize(
+    ("missing", "partly", "notes"),
+    [
+        ([], ["forbidden outside of namespace a"], ["claims are forbidden outside of namespace a: devices"]),
+        (["forbidden"], [], ["claims are forbidden: devices that those hold are taken for free"]),
+        (["not served"], [], []),
+    ],
+)
+def test_claims_that_were_not_seen_may_hold_devices(
+    missing: list[str], partly: list[str], notes: list[str]
+) -> None:
+    found = Snapshot(
+        0.0,
+        (),
+        missing=tuple(Missing(CLAIM, why) for why in missing),
+        partly=tuple(Missing(CLAIM, why) for why in partly),
+    )
+    told = world_of(found).world.notes
+    assert len(told) == len(notes)
+    assert all(note.startswith(begin) for note, begin in zip(told, notes, strict=True))

@@ -22,6 +22,7 @@ from allotment.kubernetes.cluster import kai_file
 from allotment.kubernetes.cluster.file import FORMAT_VERSION, HEADER, time_of, time_text
 from allotment.kubernetes.cluster.needed import is_needed, is_ours, kept
 from allotment.kubernetes.cluster.packed import LIMITS, snapshot_bytes
+from allotment.kubernetes.cluster.reading import ASKED
 from allotment.kubernetes.cluster.shapes import check_shape
 from allotment.kubernetes.cluster.snapshot import Key, Missing, Snapshot, key_of
 from allotment.kubernetes.kinds import KINDS, Kind, Object
@@ -103,7 +104,9 @@ class _Reader:
 
     def _of_kai(self, value: Mapping[str, Any], place: Place) -> None:
         self.head["kubernetes"] = kai_file.version_of(value)
-        self.notes.append(kai_file.NOTE)
+        seen = set(kai_file.LISTS.values())
+        others = (each.kind for each in ASKED if each.kind not in seen)
+        self.missing += (Missing(kind, kai_file.NOT_SEEN) for kind in others)
         for item, where, kind in kai_file.raw_objects(value, place):
             self._item(item, where, kind)
 

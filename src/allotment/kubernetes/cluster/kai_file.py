@@ -35,7 +35,7 @@ NOT_KEPT: Final = frozenset(
     }
 )  # fmt: skip
 OBJECTS: Final = "rawObjects"
-NOTE: Final = "it is what KAI's scheduler saw: Jobs, events and the queues of others are not in it"
+NOT_SEEN: Final = "not in what KAI's scheduler saw"
 
 
 def is_of_kai(value: Any) -> bool:

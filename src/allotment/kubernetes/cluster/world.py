@@ -57,6 +57,7 @@ def world_of(snapshot: Snapshot) -> Reading:
     notes = [
         _words(kind, why) for kind in _OF_DEVICES if (why := snapshot.lacks(kind)) and _matters(kind, why)
     ]
+    notes += _unseen_claims(snapshot)
     if not reading.world.slices:
         notes += _counted(snapshot)
     world = replace(reading.world, notes=(*reading.world.notes, *notes))
@@ -79,8 +80,17 @@ def _counted(snapshot: Snapshot) -> Iterator[str]:
 
 
 def _matters(kind: Kind, why: str) -> bool:
-    """Whether something may be missing: where rules for taints are not served, there are none."""
-    return kind != kinds.TAINT_RULE or not why.startswith(NOT_SERVED)
+    """Whether it is to be told: templates hold nothing, and rules for taints that are not served are none."""
+    if kind == kinds.TAINT_RULE:
+        return not why.startswith(NOT_SERVED)
+    return kind not in {kinds.CLAIM, kinds.CLAIM_TEMPLATE}
+
+
+def _unseen_claims(snapshot: Snapshot) -> Iterator[str]:
+    """That devices may be held by claims which could not be seen."""
+    for each in (*snapshot.missing, *snapshot.partly):
+        if each.kind == kinds.CLAIM and not each.why.startswith(NOT_SERVED):
+            yield f"claims are {each.why}: devices that those hold are taken for free"
 
 
 def _words(kind: Kind, why: str) -> str:
