@@ -40,11 +40,19 @@ ROOT: Final = Path(__file__).parent.parent.parent
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What differs between planes: gates that are on, APIs that are served, more users (as `USERS`)."""
+    """What differs between planes: gates that are on, APIs that are served, more users (as `USERS`), and
+    gates that are ``off``.
+    """
 
     gates: tuple[str, ...] = ()
     served: tuple[str, ...] = ()
     users: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    off: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> str:
+        """The gates as the programs take them."""
+        return ",".join([*(f"{each}=true" for each in self.gates), *(f"{each}=false" for each in self.off)])
 
 
 class Plane:
@@ -207,10 +215,10 @@ class Plane:
         self._component("scheduler", "kube-scheduler", flags)
 
     def _component(self, name: str, component: str, flags: Mapping[str, str]) -> None:
-        gates = [f"--feature-gates={','.join(f'{each}=true' for each in self.settings.gates)}"]
+        gates = [f"--feature-gates={self.settings.told}"]
         serving = {"tls-cert-file": self._serving.certificate, "tls-private-key-file": self._serving.key}
         said = [f"--{key}={value}" for key, value in {**flags, **serving}.items()]
-        self._run(name, [_built("kubernetes"), component, *said, *(gates if self.settings.gates else [])])
+        self._run(name, [_built("kubernetes"), component, *said, *(gates if self.settings.told else [])])
 
     def _run(self, name: str, command: Sequence[str | Path]) -> None:
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -89,3 +90,24 @@ def test_queues_that_kueue_has_taken_up_are_active_and_as_they_were_sent(with_ku
 def _waiting(client: Client) -> list[Answer]:
     seen = look(client, PLATFORM, list(PLATFORM.teams.values()), now=time.time)
     return [each for each in CHECKS["active queues"](seen) if each.state is not State.FINE]
+
+
+OFF = ("DRAConsumableCapacity", "DRADeviceTaints", "DRADeviceTaintRules", "DRAExtendedResource")
+
+
+def test_gates_that_are_off_are_seen(tmp_path: Path) -> None:
+    needs("etcd", "kubernetes")
+    platform = platform_of("default", sharing=("whole", "consumable"))
+    plane = Plane(tmp_path, Settings(off=OFF))
+    try:
+        plane.start()
+        client = plane.client()
+        for each in render_platform(platform).objects:
+            client.apply(each, manager="tests", force=True)
+        seen = look(client, platform, [platform.teams["archive"]], now=time.time)
+        told = {each.said.split(" ")[0]: each.state for each in CHECKS["gates"](seen)}
+    finally:
+        plane.stop()
+    assert told["DRAConsumableCapacity"] is State.PROBLEM
+    assert told["DRAExtendedResource"] is State.NOTE
+    assert seen.kept[Gate.DEVICE_TAINTS] is False

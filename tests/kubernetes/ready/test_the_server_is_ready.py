@@ -18,6 +18,7 @@ from tests.kubernetes.ready.alterations import (
     chain,
     lacking,
     platform,
+    setting,
     told,
     version,
 )
@@ -27,6 +28,7 @@ from tests.kubernetes.ready.clusters import (
     with_more,
 )
 
+OURS = ("gpu-a100-80", "gpu-l4")
 CASES: list[Case] = [
     ("default", "kubernetes", version("1.33"), PROBLEM, "Kubernetes 1.33 has no resource.k8s.io/v1"),
     (
@@ -51,6 +53,20 @@ CASES: list[Case] = [
         lambda seen: replace(seen, served=SERVED - {"resource.k8s.io/v1"}),
         PROBLEM,
         "does not serve resource.k8s.io/v1",
+    ),
+    (
+        "default",
+        "gates",
+        lambda seen: seen,
+        FINE,
+        "DRAExtendedResource is on: classes have their extendedResourceName",
+    ),
+    (
+        "default",
+        "gates",
+        chain(*(setting("DeviceClass", name, ..., "spec", "extendedResourceName") for name in OURS)),
+        NOTE,
+        "DRAExtendedResource is off: the server drops its fields without a word, and pods that count",
     ),
     (
         "default",

@@ -14,10 +14,11 @@ from typing import Final
 from allotment.answers import Answer, fine, note, problem
 from allotment.devices.server import Gate, Server, outside_words
 from allotment.kubernetes import kinds
-from allotment.kubernetes.follow.fields import items
+from allotment.kubernetes.follow.fields import items, text
 from allotment.kubernetes.kinds import Object
 from allotment.kubernetes.ready.seen import Seen
 from allotment.kubernetes.render.context import minor_of
+from allotment.kubernetes.render.platform.classes import class_objects
 from allotment.needs.ways import Way, ways_of
 from allotment.needs.ways.gates import (
     CONSUMABLE_SHARES,
@@ -78,8 +79,26 @@ def gates(seen: Seen) -> Iterator[Answer]:
                 if driver_gate.name not in told:
                     told.add(driver_gate.name)
                     yield from _driver_gate(seen, driver_gate, way)
+    yield from _extended_names(seen)
     if seen.kept.get(Gate.PRIORITIZED_LIST) is False and seen.platform.scheduler == "default":
         yield _off(Gate.PRIORITIZED_LIST, "needs with a `fallback`", needed=True)
+
+
+def _extended_names(seen: Seen) -> Iterator[Answer]:
+    """Whether the server keeps the names by which pods may count the platform's kinds of card."""
+    asked = [
+        text(each, "metadata", "name") for each in class_objects(seen.platform).objects if _is_named(each)
+    ]
+    live = [found for name in asked if (found := seen.snapshot.named(kinds.DEVICE_CLASS, name)) is not None]
+    if any(map(_is_named, live)):
+        yield fine(GATES, f"{Gate.EXTENDED_RESOURCE} is on: classes have their extendedResourceName")
+    elif live:
+        what = "pods that count kinds of card (`limits: {allotment/CLASS: 1}`)"
+        yield _off(Gate.EXTENDED_RESOURCE, what, needed=False)
+
+
+def _is_named(value: Object) -> bool:
+    return bool(text(value, "spec", "extendedResourceName"))
 
 
 def _kubernetes_gate(seen: Seen, gate: Gate, way: Way, *, needed: bool) -> Iterator[Answer]:
