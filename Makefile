@@ -24,6 +24,7 @@ cluster-down: .venv/ready-dev ## end the control plane of `make cluster`
 
 soak: .venv/ready-dev    ## the long versions of the kill, fault and mutation tests
 	.venv/bin/python -m pytest -n 2 --dist worksteal -m 'soak and not cluster' tests
+	.venv/bin/python -m pytest -p no:xdist -m 'soak and cluster' tests/controlplane
 
 bench: .venv/ready-dev   ## each budget beside its rival, in one run, as ratios
 	.venv/bin/python -m benchmarks

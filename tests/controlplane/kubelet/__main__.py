@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import queue
 import signal
 import sys
@@ -26,7 +25,6 @@ class Kubelet:
 
     def __init__(self, talk: Talk, folder: Path) -> None:
         self._api = Api(talk)
-        self._talk = talk
         self._folder = folder
         self._pods: dict[str, RunningPod] = {}
 
@@ -72,10 +70,7 @@ class Kubelet:
         told = pod["metadata"].get("annotations") or {}
         if PLAYED in told:
             return str(told[PLAYED])
-        path = f"/api/v1/namespaces/{pod['metadata']['namespace']}"
-        answer = self._talk.send("GET", path, {}, {}, b"")
-        annotations = json.loads(answer.body).get("metadata", {}).get("annotations") or {}
-        return annotations.get(PLAYED)
+        return self._api.notes_of(pod["metadata"]["namespace"]).get(PLAYED)
 
 
 @click.command()

@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from allotment.kubernetes.client.transport import CutError
+from allotment.kubernetes.client.transport import CutError, Reply
 from tests.controlplane.talking import Talk
 
 Pod = Mapping[str, Any]
 ASSIGNED: Final = "spec.nodeName!="
+PAUSE: Final = 0.2
 STRATEGIC: Final = "application/strategic-merge-patch+json"
 
 
@@ -33,25 +34,39 @@ class Api:
 
     def find(self, plural: str, namespace: str, name: str) -> dict[str, Any] | None:
         """A ConfigMap or a Secret, or None where there is none."""
-        reply = self._talk.send("GET", f"/api/v1/namespaces/{namespace}/{plural}/{name}", {}, {}, b"")
+        reply = self._insist("GET", f"/api/v1/namespaces/{namespace}/{plural}/{name}")
         if reply.status >= 300:
             return None
         found: dict[str, Any] = json.loads(reply.body)
         return found
 
+    def notes_of(self, namespace: str) -> Mapping[str, str]:
+        """A namespace's annotations."""
+        reply = self._insist("GET", f"/api/v1/namespaces/{namespace}")
+        return json.loads(reply.body).get("metadata", {}).get("annotations") or {}
+
     def report(self, pod: Pod, status: Mapping[str, Any]) -> None:
         """How the pod is; what others have said of it stays. Nothing where it has gone."""
         told = {"metadata": {"uid": pod["metadata"]["uid"]}, "status": status}
-        self._talk.send(
-            "PATCH", f"{_path(pod)}/status", {}, {"content-type": STRATEGIC}, json.dumps(told).encode()
-        )
+        self._insist("PATCH", f"{_path(pod)}/status", STRATEGIC, told)
 
     def forget(self, pod: Pod) -> None:
         """The pod has ended and may go."""
         options = {"gracePeriodSeconds": 0, "preconditions": {"uid": pod["metadata"]["uid"]}}
-        self._talk.send(
-            "DELETE", _path(pod), {}, {"content-type": "application/json"}, json.dumps(options).encode()
-        )
+        self._insist("DELETE", _path(pod), "application/json", options)
+
+    def _insist(self, method: str, path: str, content: str = "", value: Any = None) -> Reply:
+        """The answer of a server that is there and well: a kubelet waits for it."""
+        data = b"" if value is None else json.dumps(value).encode()
+        while True:
+            try:
+                reply = self._talk.send(method, path, {}, {"content-type": content} if content else {}, data)
+            except CutError:
+                self._talk.sleep(PAUSE)
+                continue
+            if reply.status < 500 and reply.status != 429:
+                return reply
+            self._talk.sleep(PAUSE)
 
     def changes(self) -> queue.Queue[Change]:
         """The pods of all nodes as they come and change, for ever."""
@@ -72,7 +87,7 @@ class Api:
                         known[pod["metadata"]["uid"]] = pod
                     into.put(Change(pod, is_gone))
             except (CutError, ValueError, KeyError):
-                self._talk.sleep(0.2)
+                self._talk.sleep(PAUSE)
 
     def _list(self, into: queue.Queue[Change], known: dict[str, Pod]) -> str:
         reply = self._talk.send("GET", "/api/v1/pods", {"fieldSelector": ASSIGNED}, {}, b"")
