@@ -45,7 +45,7 @@ def _platform(root: Path, option: Path | None) -> Platform:
     platform, where = find_platform(root, option=option, environ=os.environ)
     if platform.engine != KUBERNETES:
         raise UsageError(
-            f"{where} says `engine: {platform.engine}`, and no cluster can be held against it",
+            f"the platform ({where}) says `engine: {platform.engine}`, and no cluster can be held against it",
             remedy="name the cluster's own file with --platform, which says `engine: kubernetes`",
         )
     return platform

@@ -72,11 +72,12 @@ def kinds_of(platform: Platform) -> frozenset[Kind]:
 
 def _of_teams(seen: Seen, objects: Sequence[Object]) -> list[Object]:
     """Those that are no namespace, or in none, of a team that nobody asked for."""
-    names = {namespace_of(team) for team in seen.teams}
-    return [each for each in objects if (_namespace(each) or next(iter(names), "")) in names]
+    known = {None, *(namespace_of(team) for team in seen.teams)}
+    return [each for each in objects if _namespace(each) in known]
 
 
 def _namespace(value: Object) -> str | None:
+    """The namespace that an object is in, or is; None for one of the cluster."""
     metadata = value["metadata"]
     return str(metadata["name"]) if value["kind"] == "Namespace" else metadata.get("namespace")
 
