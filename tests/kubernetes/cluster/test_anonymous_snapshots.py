@@ -61,7 +61,7 @@ def whole() -> Snapshot:
         text["metadata"]["name"] = f"{node}-gpu.nvidia.com-x7"
         text["spec"] |= {"nodeName": node, "pool": {**text["spec"]["pool"], "name": node}}
         objects.append(text)
-        host = {"kubernetes.io/hostname": node, "rack": "r1"}
+        host = {"kubernetes.io/hostname": node, "nvidia.com/rack": "r1"}
         objects.append({"apiVersion": "v1", "kind": "Node", "metadata": {"name": node, "labels": host}})
     objects += [each.to_dict() for each in world.classes.values()]
     objects += [
@@ -88,7 +88,7 @@ def test_no_true_name_is_left() -> None:
     for name in (*SECRET, "letters", "secret.example"):
         assert name not in text, name
     assert "books" in text
-    assert "rack: r1" in text
+    assert "nvidia.com/rack: r1" in text
 
 
 def test_what_belongs_together_still_does() -> None:
@@ -117,6 +117,28 @@ def test_what_decides_is_as_it_was() -> None:
     devices = [device.name for _, device in world_of(true).world.devices()]
     assert devices == [device.name for _, device in world_of(hidden).world.devices()]
     assert hidden.time == true.time
+
+
+def test_of_a_nodes_labels_those_stay_that_something_asks_for() -> None:
+    labels = {
+        "example.org/rack": "r1",
+        "cloud.example/customer": "kings",
+        "nvidia.com/gpu.product": "L4",
+        "topology.kubernetes.io/zone": "z1",
+    }
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "oak", "labels": labels}}
+    flavor = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "ResourceFlavor",
+        "metadata": {"name": "any"},
+        "spec": {"nodeLabels": {"example.org/rack": "r1"}},
+    }
+    (hidden,) = anonymous(Snapshot(0.0, (node, flavor))).of(NODE)
+    assert hidden["metadata"]["labels"] == {
+        "example.org/rack": "r1",
+        "nvidia.com/gpu.product": "L4",
+        "topology.kubernetes.io/zone": "z1",
+    }
 
 
 def test_it_is_the_same_every_time_and_can_be_read() -> None:

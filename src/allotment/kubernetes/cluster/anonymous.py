@@ -3,8 +3,8 @@
 Namespaces and queues become ``team-01``, nodes ``node-01``, cohorts, users and images likewise, the same name
 everywhere, so that what belongs together still does. Numbers are given in the order of the names: a
 scheduler that takes the first by name still takes the same. What decides stays as it is: quotas, devices,
-labels, counts, times. Names of Jobs, pods and campaigns stay too, and ConfigMaps, which hold the names of
-volumes, are left out.
+labels, counts, times. Names of Jobs, pods and campaigns stay too. Left out are ConfigMaps, which hold the
+names of volumes, and labels of nodes that nothing asks for, by which clouds name their customers.
 """
 
 from __future__ import annotations
@@ -44,13 +44,18 @@ _OF_USERS: Final = re.compile(r"(?:.*[./-])?(?:user|username|owner|creator|creat
 _WORD: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _IMAGE: Final = re.compile(r"[^\s\"'`,()]+")
 _DASH: Final = re.compile("-")
+_OF_DEVICES: Final = re.compile(
+    r"kubernetes\.io/(?:arch|hostname|os)$|node-role\.|topology\.kubernetes\.io/|nvidia\.com/"
+)
 _HOST: Final = "kubernetes.io/hostname"
 _QUEUES: Final = frozenset({"ClusterQueue", "LocalQueue", "Queue"})
 
 
 def anonymous(snapshot: Snapshot) -> Snapshot:
     """The snapshot under other names."""
-    renamer = _Renamer(_names(snapshot.objects), frozenset(_nodes(snapshot.objects)))
+    renamer = _Renamer(
+        _names(snapshot.objects), frozenset(_nodes(snapshot.objects)), frozenset(_asked_for(snapshot.objects))
+    )
     objects = [renamer.renamed(each) for each in snapshot.objects if each["kind"] != kinds.CONFIG_MAP.name]
     return replace(
         snapshot,
@@ -134,17 +139,38 @@ def _images(value: Any) -> Iterator[str]:
             yield from _images(each)
 
 
+def _asked_for(objects: Sequence[Object]) -> Iterator[str]:
+    """All that could name a label of a node: keys and texts with a slash, of everything else."""
+    level: list[Any] = [each for each in objects if each["kind"] != "Node"]
+    while level:
+        value = level.pop()
+        if isinstance(value, Mapping):
+            yield from (key for key in value if "/" in key)
+            level.extend(value.values())
+        elif isinstance(value, list):
+            level.extend(value)
+        elif isinstance(value, str) and "/" in value:
+            yield value
+
+
 @dataclass(frozen=True, slots=True)
 class _Renamer:
     """Puts other names in the place of the true ones."""
 
     names: Mapping[str, str]
     nodes: frozenset[str]
+    asked_for: frozenset[str]
 
     def renamed(self, value: Object) -> dict[str, Any]:
         """The whole object."""
         found = {key: self._value(key, each) for key, each in value.items()}
         metadata = found["metadata"]
+        if value["kind"] == "Node" and "labels" in metadata:
+            metadata["labels"] = {
+                key: each
+                for key, each in metadata["labels"].items()
+                if key in self.asked_for or _OF_DEVICES.match(key)
+            }
         for key in ("name", "generateName"):
             if key in metadata and value["kind"] in {"Pod", "ResourceSlice"}:
                 metadata[key] = self._with_node(metadata[key])
