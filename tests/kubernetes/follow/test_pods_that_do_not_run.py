@@ -94,7 +94,7 @@ TAIL = (
     "scheduling."
 )
 PLACES = [
-    (N + "4 cannot allocate all claims" + TAIL, "no-devices-free", "none of 4 nodes has the devices"),
+    (N + "4 cannot allocate all claims" + TAIL, "no-devices-free", "none of 4 has the devices free"),
     (
         N + "1 cannot allocate all claims, 3 Insufficient cpu" + TAIL,
         "no-devices-free",

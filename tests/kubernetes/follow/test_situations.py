@@ -12,7 +12,7 @@ TABLE = {
     "bad-class": ("never", "class-missing", ["device class `gpu-a100-80` is not in"], ["another card"]),
     "class-not-mapped": ("never", "class-not-mapped", ["`gpu-a100-80`"], ["deviceClassMappings", "restarts"]),
     "deadline": ("failed", "volumes-failed", ["ran longer than a pod", "R0001205"], ["allot retry"]),
-    "device-taint": ("waiting", "no-devices-free", ["1 pod of it waits"], ["allot why"]),
+    "device-taint": ("waiting", "no-devices-free", ["1 pod of it finds no node"], ["allot why"]),
     "devices-not-free-yet": (
         "waiting",
         "devices-not-free-yet",
@@ -23,16 +23,21 @@ TABLE = {
         "waiting",
         "reclaimed-often",
         ["had borrowed quota", "took it back", "7 times", "all 6 of its pods"],
-        ["within the team's own quota"],
+        ["stay within it"],
     ),
     "finished": ("finished", "finished", ["all 10 volumes are done"], []),
-    "fragmentation": ("waiting", "no-devices-free", ["2 pods of it wait", "none of 3 nodes"], ["allot why"]),
+    "fragmentation": (
+        "waiting",
+        "no-devices-free",
+        ["2 pods of it find no node", "none of 3 has"],
+        ["allot why"],
+    ),
     "gang": ("waiting", "gang", ["4 of its pods have to start together", "room for 3"], ["smaller `min`"]),
     "growth-never-fits": (
         "running",
         "growth-never-fits",
         ["from 2 to 8", "can ever have", "6 at most"],
-        ["narrower `window`"],
+        ["`window: 6` or less"],
     ),
     "growth-waits": (
         "running",
@@ -83,7 +88,7 @@ TABLE = {
     "reclaimed": (
         "waiting",
         "reclaimed",
-        ["took it back", "3 pods still stop", "1 more `gpus` is needed"],
+        ["took it back", "3 pods are still stopping", "1 more `gpus` is needed"],
         ["stay done"],
     ),
     "running": ("running", None, ["it runs 2 volumes at once"], []),

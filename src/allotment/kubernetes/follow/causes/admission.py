@@ -148,11 +148,12 @@ def _topology(_part: Part, workload: Object, found: fields.Condition) -> Cause:
     return Cause("topology", State.WAITING, words, remedy, by_condition(workload, RESERVED))
 
 
-def _misconfigured(_part: Part, workload: Object, found: fields.Condition) -> Cause:
+def _misconfigured(part: Part, workload: Object, found: fields.Condition) -> Cause:
     refusal = refusal_of(found.message)
     shown = (*by_condition(workload, RESERVED), *by_condition(workload, "Requeued"))
     devices = refusal.kind in {"nothing-matches", "selector-fails", "class-missing"}
-    return Cause(refusal.kind, refusal.state, refusal.sentence, refusal.remedy, shown, needs_devices=devices)
+    remedy = refusal.remedy.replace("NAME", part.name)
+    return Cause(refusal.kind, refusal.state, refusal.sentence, remedy, shown, needs_devices=devices)
 
 
 def _pods_ready(_part: Part, workload: Object, _found: fields.Condition) -> Cause:

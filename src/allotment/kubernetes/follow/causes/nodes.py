@@ -19,21 +19,21 @@ from allotment.kubernetes.kinds import NODE, Object
 
 _DISRUPTIONS: Final[Mapping[str, tuple[str, str]]] = {
     "DeletionByTaintManager": (
-        "their node was not to be reached any more",
+        "the node was not to be reached any more",
         "nothing: they start again elsewhere",
     ),
     "DeletionByDeviceTaintManager": (
-        "their device was marked as not to be used (a taint)",
+        "the device was marked as not to be used (a taint)",
         f"nothing: they start again on other devices; ask {ADMINISTRATOR} about the device",
     ),
-    "EvictionByEvictionAPI": ("their node is being emptied", "nothing: they start again elsewhere"),
-    "PreemptionByScheduler": ("a pod of higher priority took their place", "nothing: they wait for room"),
-    "PreemptionByKueue": ("Kueue took their place for others", "nothing: they wait for room"),
+    "EvictionByEvictionAPI": ("the node is being emptied", "nothing: they start again elsewhere"),
+    "PreemptionByScheduler": ("a pod of higher priority took the place", "nothing: they wait for room"),
+    "PreemptionByKueue": ("Kueue took the place for others", "nothing: they wait for room"),
     "TerminationByKubelet": (
-        "their node ran short of memory or disk, or was shut down",
+        "the node ran short of memory or disk, or was shut down",
         "nothing if it is seldom; else ask for more `memory` or `workdir` in `resources:`",
     ),
-    "DeletionByPodGC": ("their node no longer exists", "nothing: they start again elsewhere"),
+    "DeletionByPodGC": ("the node no longer exists", "nothing: they start again elsewhere"),
 }
 
 

@@ -64,7 +64,9 @@ def suspended(part: Part) -> Iterator[Cause]:
         "suspended so, and "
         "keeps its quota from others"
     )
-    remedy = 'let it go on with `kubectl patch job NAME -p \'{"spec":{"suspend":false}}\'`; pause by its file'
+    job = f"-n {part.namespace} {fields.name(part.owner)}"
+    patch = '{"spec":{"suspend":false}}'
+    remedy = f"let it go on with `kubectl patch job {job} -p '{patch}'`; pause it by its file"
     yield Cause(
         "suspended-with-quota", State.PAUSED, words, remedy, (*shown, *by_condition(live, "Admitted"))
     )

@@ -19,6 +19,11 @@ def anew(part: Part) -> str:
     return f"`kubectl delete job {job}`, and `allot apply --again {part.name}`"
 
 
+def ask_on(part: Part) -> str:
+    """Where the devices are told of."""
+    return f"`allot why {part.name} --cluster` says which devices there are, and what would fit"
+
+
 def counted(number: int, word: str) -> str:
     """``1 pod``, ``2 pods``."""
     return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"

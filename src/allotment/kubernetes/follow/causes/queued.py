@@ -12,7 +12,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from allotment.kubernetes.follow import fields
-from allotment.kubernetes.follow.causes.phrases import ADMINISTRATOR, anew, counted, place_words, short
+from allotment.kubernetes.follow.causes.phrases import (
+    ADMINISTRATOR,
+    anew,
+    counted,
+    is_are,
+    place_words,
+    short,
+)
 from allotment.kubernetes.follow.model import Cause, Evidence, State, by_condition, evidence
 from allotment.kubernetes.follow.part import RESERVED, Part
 from allotment.kubernetes.follow.pods import Phase
@@ -117,7 +124,7 @@ def reclaimed(part: Part) -> Iterator[Cause]:
     pods = pods_of(workload)
     stopping = len(part.in_phase(Phase.STOPPING))
     words = f"it was stopped: {why}"
-    words += f"; {counted(stopping, 'pod')} still {'stops' if stopping == 1 else 'stop'}" if stopping else ""
+    words += f"; {counted(stopping, 'pod')} {is_are(stopping)} still stopping" if stopping else ""
     refusal = fields.is_false(workload, RESERVED)
     lacks = [each for each in lacks_of(refusal.message if refusal is not None else "") if each.more]
     needs = (
@@ -138,7 +145,8 @@ def reclaimed(part: Part) -> Iterator[Cause]:
     if times >= OFTEN:
         words += f"; this has happened {times} times"
         remedy += (
-            f". It keeps being taken back: a window within the team's own quota is not; ask {ADMINISTRATOR}"
+            ". What goes beyond the team's own quota is taken back again and again: stay within it, or ask "
+            f"{ADMINISTRATOR} for more"
         )
     shown = (
         *by_condition(workload, "Evicted"),
@@ -191,9 +199,8 @@ def not_evaluated(part: Part) -> Iterator[Cause]:
     twin = _twin(part, workload)
     if twin is not None:
         words = (
-            f"Kueue does not look at it: it asks for as many pods ({pods_of(workload)}) as "
-            f"{fields.name(twin) or 'another'}, "
-            "which waits in the same queue, and takes both for one"
+            f"Kueue does not look at the wider window: it has as many pods ({pods_of(workload)}) as "
+            f"{fields.name(twin) or 'another'}, which waits in the same queue, and Kueue takes both for one"
         )
         remedy = "write a window of another size and apply; or wait until anything of the queue ends"
         yield Cause("taken-for-another", State.WAITING, words, remedy, (none, *by_condition(twin, RESERVED)))

@@ -29,7 +29,9 @@ def growth_never(part: Part, workload: Object) -> Cause | None:
         return None
     has, wants = pods_of(part.live), pods_of(workload)
     capacity = found.capacity
-    most = amount_text(capacity.most_at_once or capacity.quota or found.asked, capacity.resource)
+    top = capacity.most_at_once if capacity.most_at_once is not None else found.asked
+    most = amount_text(top, capacity.resource)
+    fits = int(top * wants / found.asked) if found.asked else 0
     words = (
         f"the window was made wider, from {has} to {wants}, than its queue can ever have: that takes "
         f"{amount_text(found.asked, capacity.resource)} `{capacity.resource}`, and "
@@ -41,7 +43,8 @@ def growth_never(part: Part, workload: Object) -> Cause | None:
         evidence(workload, "spec.podSets[0].count", str(wants)),
         evidence(part.live, "spec.podSets[0].count", str(has)),
     )
-    return Cause("growth-never-fits", State.NEVER, words, NARROWER, shown)
+    remedy = f"write `window: {fits}` or less, and apply" if fits >= has else NARROWER
+    return Cause("growth-never-fits", State.NEVER, words, remedy, shown)
 
 
 def exceeds(part: Part, workload: Object, found: fields.Condition) -> Cause:

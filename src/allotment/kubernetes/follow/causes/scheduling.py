@@ -17,6 +17,7 @@ from allotment.kubernetes.follow.causes.phrases import (
     ADMINISTRATOR,
     BY_ITSELF,
     anew,
+    ask_on,
     counted,
     listed,
     short,
@@ -33,7 +34,6 @@ _NODES: Final = re.compile(
     r"nodes are available: (.*?)(?:\. (?:still not|preemption|no new claims)|\.?$)", re.DOTALL
 )
 _REASON: Final = re.compile(r"(\d{1,6}) (.+)")
-_ASK_LESS: Final = "`allot why NAME --cluster` goes on with the devices"
 
 
 def unschedulable(part: Part) -> tuple[tuple[Object, fields.Condition], ...]:
@@ -212,24 +212,23 @@ def no_node(part: Part) -> Iterator[Cause]:
     pod, found = told[0]
     reasons = reasons_of(found.message)
     total = sum(reasons.values())
-    many = f"{counted(len(told), 'pod')} of it {'waits' if len(told) == 1 else 'wait'}"
+    many = f"{counted(len(told), 'pod')} of it {'finds' if len(told) == 1 else 'find'} no node"
     claims = sum(number for reason, number in reasons.items() if NO_CLAIM in reason)
     others = {reason: number for reason, number in reasons.items() if NO_CLAIM not in reason}
     shown = _said(pod, found)
     if claims and not others:
-        nodes = "the one node" if total == 1 else f"none of {counted(total, 'node')}"
-        verb = "has not" if total == 1 else "has"
-        words = f"{many}: {nodes} {verb} the devices of a claim free"
-        yield Cause("no-devices-free", State.WAITING, words, _ASK_LESS, shown, needs_devices=True)
+        nodes = "the only one does not have" if total == 1 else f"none of {total:,} has"
+        words = f"{many}: {nodes} the devices free that its claim asks for"
+        yield Cause("no-devices-free", State.WAITING, words, ask_on(part), shown, needs_devices=True)
         return
     if claims or NO_CLAIM in found.message:
         rest = "; ".join(f"{number} {_plain(reason)}" for reason, number in others.items())
         words = (
-            f"{many}: {counted(claims, 'node')} {'has' if claims == 1 else 'have'} no free devices "
-            "for its claim"
+            f"{many}: {claims:,} {'has' if claims == 1 else 'have'} not the devices free that its claim "
+            "asks for"
         )
         words += f", and of the others {rest}" if rest else ""
-        yield Cause("no-devices-free", State.WAITING, words, _ASK_LESS, shown, needs_devices=True)
+        yield Cause("no-devices-free", State.WAITING, words, ask_on(part), shown, needs_devices=True)
         return
     if reasons:
         words = (

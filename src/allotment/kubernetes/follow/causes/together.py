@@ -17,6 +17,7 @@ from allotment.kubernetes.follow.causes.phrases import (
     ADMINISTRATOR,
     BY_ITSELF,
     anew,
+    ask_on,
     counted,
     place_words,
     short,
@@ -180,7 +181,7 @@ def _errors(part: Part, group: Object, message: str, shown: Evidence) -> Cause:
         remedy = "wait until others end there, or write `topology: {prefer: …}` for `require`"
         return Cause("topology", State.WAITING, words, remedy, (shown,))
     words = f"KAI finds no place for its pods: {why}{place}"
-    remedy = "`allot why NAME --cluster` goes on with the devices"
+    remedy = ask_on(part)
     return Cause("no-devices-free", State.WAITING, words, remedy, (shown,), needs_devices=True)
 
 
