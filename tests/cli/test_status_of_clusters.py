@@ -123,6 +123,13 @@ def test_status_as_json_holds_evidence_sums_and_the_place_in_the_queue(run: Run)
     assert {each["resource"] for each in found["sums"]} == {"cpu", "gpus", "memory"}
 
 
+def test_status_names_the_devices_where_the_scheduler_says_no_more(run: Run) -> None:
+    code, out, _ = run("status", "--snapshot", file("fragmentation"))
+    assert code == EXIT_FINE
+    assert "no single node has it" in out
+    assert "2 on each of node-a, node-b, node-c" in out
+
+
 def test_a_live_cluster_says_the_same_as_its_snapshot(run: Run, served: Any) -> None:
     served("devices-not-free-yet")
     code, out, _ = run("status", "--cluster")

@@ -24,7 +24,7 @@ REFINED = {
 def asked(name: str) -> ClusterWhy:
     snapshot, found = situation(name), told(name)
     world = world_of(snapshot).without_errors()
-    return why_on_cluster(snapshot, world, found, together=4 if found.kind == "gang" else 1)
+    return why_on_cluster(snapshot, world, found)
 
 
 @pytest.mark.parametrize("name", sorted(REFINED))

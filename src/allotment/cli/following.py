@@ -20,6 +20,7 @@ from allotment.errors import EXIT_FINE, AllotmentError, UsageError
 from allotment.kubernetes.client import ApiError
 from allotment.kubernetes.client.kubeconfig import access
 from allotment.kubernetes.follow.again import again
+from allotment.planning.why_cluster import with_devices
 
 if TYPE_CHECKING:
     from allotment.kubernetes.client import Client
@@ -99,6 +100,8 @@ def _seen(cluster: str | None, snapshot: Path | None) -> Snapshot:
 
 def _show(seen: Snapshot, team: Team, *, form: str, watch: bool, all_indexes: bool, live: bool) -> None:
     found = followed(seen, team)
+    if not watch:  # a look at all devices takes longer than a look at what runs
+        found = with_devices(seen, found)
     pages = {each.name: pages_of(team.opened, each.name, seen.time) if live else None for each in found}
     if form == "json":
         data = as_data(found, seen.time, seen.name, pages)

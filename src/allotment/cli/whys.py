@@ -63,7 +63,6 @@ def whys_of(
                 world,
                 each,
                 others=_others(whom, each.name, chosen),
-                together=_together(whom, each.name),
             )
         )
         for each in found
@@ -103,12 +102,6 @@ def _others(whom: Team, name: str, chosen: ChosenWorld) -> Sequence[Other]:
         return asked_of(file, whom.opened.platform, chosen.world, here=False).others
     except (FindingsError, UsageError):
         return ()
-
-
-def _together(whom: Team, name: str) -> int:
-    if whom.opened is None or name not in whom.opened.repository.gangs:
-        return 1
-    return whom.opened.repository.gangs[name].min
 
 
 def show_whys(found: Sequence[Found], chosen: ChosenWorld, form: str) -> int:

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from allotment.devices.claim_objects import ResourceClaimTemplate
 from allotment.devices.read_allocations import allocation_of
 from allotment.devices.world import World
 from allotment.kubernetes.cluster.snapshot import Snapshot
+from allotment.kubernetes.cluster.world import world_of
 from allotment.kubernetes.follow import Evidence, Followed, State, parts_in
 from allotment.kubernetes.follow.following import prepares
 from allotment.kubernetes.follow.holders import pod_words
@@ -39,29 +39,31 @@ class ClusterWhy:
     told: Why | None = None
 
 
-def claim_template(snapshot: Snapshot, world: World, found: Followed) -> ResourceClaimTemplate | None:
-    """The template that the claims of its pods are made of; the newest part's, where they differ."""
-    parts = [part for part in parts_in(snapshot, found.namespace, found.name) if not prepares(part)]
-    names = [name for part in reversed(parts) for name in part.templates]
-    for name in names:
-        for each in world.templates:
-            if (each.namespace, each.name) == (found.namespace, name):
-                return each
-    return None
-
-
 def why_on_cluster(
-    snapshot: Snapshot, world: World, found: Followed, *, others: Sequence[Other] = (), together: int = 1
+    snapshot: Snapshot, world: World, found: Followed, *, others: Sequence[Other] = ()
 ) -> ClusterWhy:
-    """What holds it up, with the devices.
-
-    ``others`` are other ways to meet its need; so many of its pods have to start ``together``.
-    """
-    template = claim_template(snapshot, world, found)
-    if template is None or found.state in {State.FINISHED, State.FAILED}:
+    """What holds it up, with the devices; ``others`` are other ways to meet its need."""
+    if found.state in {State.FINISHED, State.FAILED}:
         return ClusterWhy(found)
-    told = why(template.spec, world, holdings_in(snapshot, world), others=tuple(others), together=together)
-    return ClusterWhy(_refined(found, told), told)
+    parts = [part for part in parts_in(snapshot, found.namespace, found.name) if not prepares(part)]
+    templates = {(each.namespace, each.name): each for each in world.templates}
+    for part in reversed(parts):  # the newest part's, where they differ
+        for name in part.templates:
+            template = templates.get((found.namespace, name))
+            if template is not None:
+                holdings = holdings_in(snapshot, world)
+                told = why(template.spec, world, holdings, others=tuple(others), together=part.together)
+                return ClusterWhy(_refined(found, told), told)
+    return ClusterWhy(found)
+
+
+def with_devices(snapshot: Snapshot, found: Sequence[Followed]) -> tuple[Followed, ...]:
+    """The same, with the cause in terms of devices where it was told in none."""
+    asking = [each for each in found if any(one.kind in REFINED | TOGETHER for one in each.causes)]
+    if not asking:
+        return tuple(found)
+    world = world_of(snapshot).world
+    return tuple(why_on_cluster(snapshot, world, each).followed if each in asking else each for each in found)
 
 
 def holdings_in(snapshot: Snapshot, world: World) -> tuple[Holding, ...]:

@@ -25,10 +25,10 @@ from allotment.kubernetes.kinds import (
     WORKLOAD,
     Object,
 )
-from allotment.kubernetes.kueue_jobs import ELASTIC, QUEUE
+from allotment.kubernetes.kueue_jobs import ELASTIC, LEAST, QUEUE
 from allotment.kubernetes.render.documents import VOLUMES_FILE
 from allotment.kubernetes.render.names import PREFIX
-from allotment.kubernetes.render.placing import KAI_QUEUE
+from allotment.kubernetes.render.placing import KAI_QUEUE, MIN_MEMBER
 from allotment.needs.ways.fraction import SCHEDULER as KAI
 
 JOB_NAME: Final = "batch.kubernetes.io/job-name"
@@ -133,6 +133,14 @@ class Part:
         """How many indexes it has, or copies."""
         found = fields.number(self.owner, "spec", "completions") if self.is_job else None
         return self.width if found is None else max(0, found)
+
+    @property
+    def together(self) -> int:
+        """How many of its pods start together: of a gang as many as it says, else each by itself."""
+        if self.kind != "gang":
+            return 1
+        told = (fields.number(self.owner, "metadata", "annotations", key) for key in (MIN_MEMBER, LEAST))
+        return max(1, next((each for each in told if each is not None), self.width))
 
     @cached_property
     def done(self) -> frozenset[int]:
