@@ -8,6 +8,7 @@ from typing import Any, Final
 from allotment.devices.describe import parse_description
 from allotment.kubernetes.client import Client
 from allotment.kubernetes.kinds import NODE, SLICE, Object
+from tests.controlplane.components import KUBERNETES
 
 MANAGER: Final = "nodes"
 CAPACITY: Final[Mapping[str, str]] = {
@@ -64,8 +65,8 @@ def _status(port: int, capacity: Mapping[str, str]) -> dict[str, Any]:
         "daemonEndpoints": {"kubeletEndpoint": {"Port": port}},
         "nodeInfo": {
             "machineID": "", "systemUUID": "", "bootID": "", "kernelVersion": "6.1", "osImage": "played",
-            "containerRuntimeVersion": "played://1", "kubeletVersion": "v1.36.3", "kubeProxyVersion": "",
-            "operatingSystem": "linux", "architecture": "amd64",
+            "containerRuntimeVersion": "played://1", "kubeletVersion": f"v{KUBERNETES}",
+            "kubeProxyVersion": "", "operatingSystem": "linux", "architecture": "amd64",
         },
     }  # fmt: skip
 

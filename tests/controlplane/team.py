@@ -23,6 +23,7 @@ from allotment.kubernetes.render.platform import render_platform
 from allotment.platform.file import scan_platform
 from allotment.platform.model import Platform
 from tests.buckets.moto_server import AUTHORIZATION, KEYS, make_bucket
+from tests.controlplane.components import MINOR
 from tests.controlplane.installing import installed
 from tests.controlplane.plane import Plane
 from tests.controlplane.processes import until
@@ -167,7 +168,7 @@ def _platform(store: str, repository: str, scheduler: str) -> dict[str, Any]:
     return {
         "engine": "kubernetes",
         "scheduler": scheduler,
-        "versions": {"kubernetes": "1.36", "kueue": "0.17.0"},
+        "versions": {"kubernetes": MINOR, "kueue": "0.17.0"},
         "bucket": "s3://results",
         "bucket_options": {"endpoint": store, "region": "us-east-1", "allow_http": True},
         "teams": {

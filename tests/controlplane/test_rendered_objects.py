@@ -9,13 +9,14 @@ import pytest
 from allotment.kubernetes.client import ApiError, Client
 from allotment.kubernetes.kinds import Object, kind_of
 from allotment.platform.model import SCHEDULERS
+from tests.controlplane.components import MINOR
 from tests.controlplane.conftest import MEMBERS, needs
 from tests.controlplane.installing import FOREIGN, define_kueue, installed, known
 from tests.controlplane.plane import Plane, Settings
 from tests.kubernetes.stored import TEAMS, Case
 
-GATES = ("GenericWorkload", "GangScheduling")
-SERVED = ("scheduling.k8s.io/v1alpha2",)
+GATES = {"1.36": ("GenericWorkload", "GangScheduling"), "1.37": ("GenericWorkload",)}
+SERVED = {"1.36": "scheduling.k8s.io/v1alpha2", "1.37": "scheduling.k8s.io/v1beta1"}
 CASES = [(example, scheduler) for example in TEAMS for scheduler in SCHEDULERS]
 LOOKED_UP = {"Workload"}
 """Kinds that have to be there in earnest before a server takes, even for show, what names them."""
@@ -25,7 +26,7 @@ LOOKED_UP = {"Workload"}
 def with_gangs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
     """A plane with the alpha kinds of gangs, and with Kueue's kinds."""
     needs("etcd", "kubernetes", "kueue")
-    plane = Plane(tmp_path_factory.mktemp("gangs"), Settings(GATES, SERVED, MEMBERS))
+    plane = Plane(tmp_path_factory.mktemp("gangs"), Settings(GATES[MINOR], (SERVED[MINOR],), MEMBERS))
     plane.start()
     try:
         define_kueue(plane)
@@ -36,8 +37,8 @@ def with_gangs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
 
 @pytest.mark.parametrize(("example", "scheduler"), CASES)
 def test_a_member_of_the_team_may_send_every_object(example: str, scheduler: str, with_gangs: Plane) -> None:
-    platform = Case(example, scheduler, of_platform=True).rendered()
-    rendered = Case(example, scheduler).rendered()
+    platform = Case(example, scheduler, of_platform=True, version=MINOR).rendered()
+    rendered = Case(example, scheduler, version=MINOR).rendered()
     member = with_gangs.client(TEAMS[example])
     with installed(with_gangs.client(), platform.objects):
         refused = [told for each in known(rendered.objects) if (told := _refusal(member, each))]
