@@ -8,7 +8,8 @@ from typing import Any
 
 from allotment.scheduling.kueue.charges import DomainUse
 from allotment.scheduling.kueue.gates import Gate
-from allotment.scheduling.kueue.topology.asking import Ask
+from allotment.scheduling.kueue.topology.asking import Ask, Wish
+from allotment.scheduling.kueue.topology.balancing import optimal, place_balanced
 from allotment.scheduling.kueue.topology.counting import Count
 from allotment.scheduling.kueue.topology.domains import Domain, Domains, domain_id, domains_of
 from allotment.scheduling.kueue.topology.finding import Finder
@@ -20,6 +21,7 @@ from allotment.scheduling.state.read_queues import read_node, read_tolerations
 from allotment.scheduling.state.read_workloads import (
     read_node_selector,
     read_placement,
+    read_preferred_nodes,
     read_topology_request,
 )
 from allotment.scheduling.state.workloads import (
@@ -66,6 +68,7 @@ def _ask(raw: Raw) -> Ask:
         pod=raw.get("requests") or {},
         node_selector=raw.get("nodeSelector") or {},
         affinity=None if required is None else read_node_selector(required),
+        preferred=read_preferred_nodes(affinity),
         tolerations=read_tolerations(raw.get("tolerations") or ()),
         topology=topology,
     )
@@ -114,6 +117,17 @@ def run_replace(case: Case) -> Answer:
     return expected, (told_placement(found[0][1]), found[0][2])
 
 
+def _count(state: Raw) -> Count:
+    return Count(
+        state.get("podCount", 0),
+        state.get("sliceCount", 0),
+        state.get("podCountWithLeader", 0),
+        state.get("sliceCountWithLeader", 0),
+        state.get("leaderCount", 0),
+        state.get("affinityScore", 0),
+    )
+
+
 class _Given:
     """Numbers of domains as a case has them."""
 
@@ -121,19 +135,9 @@ class _Given:
         self.domains: list[Domain] = []
         self._counts: list[Count] = []
         for index, raw in enumerate(raws):
-            state = raw.get("state") or {}
             said = raw["domain"]
             self.domains.append(Domain(index, said["id"], tuple(said["levelValues"])))
-            self._counts.append(
-                Count(
-                    state.get("podCount", 0),
-                    state.get("sliceCount", 0),
-                    state.get("podCountWithLeader", 0),
-                    state.get("sliceCountWithLeader", 0),
-                    state.get("leaderCount", 0),
-                    state.get("affinityScore", 0),
-                )
-            )
+            self._counts.append(_count(raw.get("state") or {}))
 
     def of(self, domain: Domain) -> Count:
         """The numbers of a domain."""
@@ -165,9 +169,31 @@ def run_merge(case: Case) -> Answer:
     return told_placement(read_placement(case.expected["want"])), told_placement(found)
 
 
+def run_optimal(case: Case) -> Answer:
+    """The domains that are enough with the least left over."""
+    given = case.given
+    numbers: Any = _Given(given["domains"])
+    wish = Wish(given["workerCount"], given["leaderCount"], 0, 0)
+    found = optimal(numbers, numbers.domains, wish, by_entropy=True)
+    return sorted(case.expected["want"]), sorted(domain.name for domain in found)
+
+
+def run_balanced(case: Case) -> Answer:
+    """What each domain is given."""
+    given = case.given
+    numbers: Any = _Given(given["domains"])
+    size = given["sliceSize"]
+    wish = Wish(given["sliceCount"] * size, given["leaderCount"], 0, 0, size)
+    found = place_balanced(numbers, numbers.domains, wish, given["threshold"])
+    expected = {name: _count(state) for name, state in (case.expected["want"] or {}).items()}
+    return expected, {domain.name: numbers.of(domain) for domain in found}
+
+
 TESTS: Mapping[str, Callable[[Case], Answer]] = {
     "TestFindTopologyAssignments": run_find,
     "TestFindTopologyAssignmentsMultiLayerReplacement": run_replace,
+    "TestSelectOptimalDomainSetToFit": run_optimal,
+    "TestPlaceSlicesOnDomainsBalanced": run_balanced,
     "TestSortedDomains": _sorter(by_room),
     "TestSortedDomainsWithLeader": _sorter(by_led_room),
     "TestMergeTopologyAssignments": run_merge,

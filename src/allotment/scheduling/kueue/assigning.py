@@ -81,7 +81,7 @@ class Assigner:
 
     def assign(self, counts: Sequence[int] | None = None) -> Assignment:
         """The assignment for the whole workload, or for fewer pods."""
-        info, ground = self.sought.info, self.ground
+        info, ground, old = self.sought.info, self.ground, self.sought.replaced
         totals = list(info.totals)
         if counts is not None:
             totals = [total.scaled(count) for total, count in zip(totals, counts, strict=True)]
@@ -89,7 +89,8 @@ class Assigner:
             generation=ground.generations.get(info.cluster_queue, 0),
             cycle=ground.cycle,
             shape=info.shape,
-            replaced=self.sought.replaced.totals if self.sought.replaced else None,
+            replaced=old.totals if old else None,
+            standing=old.workload.admission if old else None,
         )
         for group in self._groups(totals):
             if not self._assign_group(group, result):

@@ -182,6 +182,7 @@ class Assignment:
     reason: Reason = Reason.NONE
     fixed: Mode | None = None
     replaced: Sequence[PodSetTotal] | None = None
+    standing: Admission | None = None
 
     @property
     def mode(self) -> Mode:

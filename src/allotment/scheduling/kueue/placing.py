@@ -8,6 +8,7 @@ all placed workloads gone, it does not fit at all. The rules are those of the en
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from allotment.scheduling.kueue.assignment import Assignment, Attempt, Mode, PodSetChoice
 from allotment.scheduling.kueue.charges import DomainUse, Info
@@ -20,12 +21,13 @@ from allotment.scheduling.kueue.topology.finding import Found, find
 from allotment.scheduling.kueue.tree import Node
 from allotment.scheduling.state.nodes import Toleration
 from allotment.scheduling.state.queues import MULTIKUEUE, PROVISIONING, ClusterQueue
-from allotment.scheduling.state.workloads import Admission, PodSet, Workload
+from allotment.scheduling.state.workloads import Admission, Placement, PodSet, Workload
 
 PENDING = "Pending"
 READY = "Ready"
 
 NO_CACHE = "workload requires Topology, but there is no TAS cache information"
+NOT_ELASTIC = "{} topology is not supported with ElasticJobsViaWorkloadSlices"
 NO_FLAVOR = "no TAS flavor assigned"
 
 Asks = dict[str, list[Ask]]
@@ -42,13 +44,29 @@ def asks_of(ground: Ground, node: Node, info: Info, assignment: Assignment) -> A
             continue
         if choice.placement is not None and not _on_failed_node(choice, info.workload):
             continue
-        ask = _ask(ground, node, info.workload, pods, choice)
+        fault = _not_elastic(ground, info.workload, pods)
+        ask = fault or _ask(ground, node, info.workload, pods, choice)
         if isinstance(ask, str):
             choice.error = ask
             assignment.fixed = None
         elif ask is not None:
-            asks.setdefault(ask.flavor, []).append(ask)
+            previous = placement_of(assignment.standing, pods.name)
+            asks.setdefault(ask.flavor, []).append(replace(ask, previous=previous))
     return asks
+
+
+def _not_elastic(ground: Ground, workload: Workload, pods: PodSet) -> str | None:
+    """Why an elastic workload cannot be placed so: its pods have to be free to stand anywhere."""
+    if not workload.elastic or not ground.settings.on(Gate.ELASTIC_PLACED) or pods.topology is None:
+        return None
+    asked = {"required": pods.topology.required, "preferred": pods.topology.preferred}
+    return next((NOT_ELASTIC.format(way) for way, level in asked.items() if level is not None), None)
+
+
+def placement_of(admission: Admission | None, name: str) -> Placement | None:
+    """Where the pods of a set stand."""
+    given = admission.pod_sets if admission else ()
+    return next((each.placement for each in given if each.name == name), None)
 
 
 def _on_failed_node(choice: PodSetChoice, workload: Workload) -> bool:

@@ -161,9 +161,8 @@ def read_pod_set(raw: Raw, charge: Charge = as_asked) -> PodSet:
     """One pod set of a Workload."""
     template = (raw.get("template") or {}).get("spec") or {}
     asked = pod_requests(template)
-    required = ((template.get("affinity") or {}).get("nodeAffinity") or {}).get(
-        "requiredDuringSchedulingIgnoredDuringExecution"
-    )
+    affinity = (template.get("affinity") or {}).get("nodeAffinity") or {}
+    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
     return PodSet(
         name=raw.get("name", ""),
         count=raw.get("count", 0),
@@ -172,6 +171,7 @@ def read_pod_set(raw: Raw, charge: Charge = as_asked) -> PodSet:
         min_count=raw.get("minCount"),
         node_selector=dict(template.get("nodeSelector") or {}),
         affinity=None if required is None else read_node_selector(required),
+        preferred=read_preferred_nodes(affinity),
         tolerations=read_tolerations(template.get("tolerations") or ()),
         topology=read_topology_request(raw.get("topologyRequest")),
         shape=pod_shape(raw, template),
@@ -188,6 +188,14 @@ def read_node_selector(raw: Raw) -> NodeSelector:
             )
             for term in raw.get("nodeSelectorTerms") or ()
         )
+    )
+
+
+def read_preferred_nodes(affinity: Raw) -> tuple[tuple[int, NodeSelector], ...]:
+    """What a pod's node affinity prefers: weights and selectors."""
+    return tuple(
+        (each["weight"], read_node_selector({"nodeSelectorTerms": [each.get("preference") or {}]}))
+        for each in affinity.get("preferredDuringSchedulingIgnoredDuringExecution") or ()
     )
 
 

@@ -51,6 +51,7 @@ class PodSet:
     min_count: int | None = None
     node_selector: Mapping[str, str] = field(default_factory=dict, hash=False)
     affinity: NodeSelector | None = None
+    preferred: tuple[tuple[int, NodeSelector], ...] = ()
     tolerations: tuple[Toleration, ...] = ()
     topology: TopologyRequest | None = None
     shape: str = ""

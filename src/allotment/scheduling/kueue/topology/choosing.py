@@ -40,6 +40,9 @@ def choose(counts: Counts, wish: Wish, level: int, *, mixed: bool) -> Chosen | s
     if _holds(counts, first, wish):
         return Chosen(level, [first])
     if wish.required:
+        later = [] if least_first else [n for n, each in enumerate(ordered) if _holds(counts, each, wish)]
+        if later:  # those that are preferred are too small
+            return Chosen(level, [tightest_slices(counts, ordered[later[0] :], wish.slices, wish.leaders)])
         last = counts.of(ordered[-1]).pods if least_first else counts.of(first).slices
         return not_fitting(counts, wish, level, last)
     if level > 0 and not wish.loose:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from allotment.devices.nodes import Node
+from allotment.devices.nodes import Node, NodeSelector
 from allotment.scheduling.kueue.topology.asking import NodeNeeds, Wish
 from allotment.scheduling.kueue.topology.domains import Domain, Domains, belongs, domain_id
 from allotment.scheduling.kueue.topology.places import MANY, Places, Taken, fitting
@@ -53,6 +53,7 @@ class Room:
     leader: Mapping[str, int] | None
     needs: NodeNeeds
     assumed: Taken
+    preferred: tuple[tuple[int, NodeSelector], ...] = ()
     within: str = ""
     empty: bool = False
 
@@ -69,7 +70,7 @@ class Counts:
         for leaf in _suiting(places, room.needs, self.excluded):
             self._count_leaf(places, leaf, room)
         for root in self.domains.roots:
-            self._count_up(root, wish, 0)
+            self.count_up(root, wish, 0)
 
     def of(self, domain: Domain) -> Count:
         """The numbers of a domain."""
@@ -83,6 +84,7 @@ class Counts:
         for resource, amount in room.assumed.get(leaf.name, {}).items():
             free[resource] = free.get(resource, 0) - amount
         count = self.of(leaf)
+        count.score = _score(leaf, room)
         count.pods, scarce = fitting(room.pod, free)
         if not count.pods and scarce:
             self.excluded.reasons[f'resource "{scarce}"'] += 1
@@ -94,32 +96,49 @@ class Counts:
         else:
             count.pods_led = count.pods
 
-    def _count_up(self, domain: Domain, wish: Wish, level: int) -> None:
+    def copy(self) -> Counts:
+        """The same numbers, to be changed."""
+        other = Counts.__new__(Counts)
+        other.domains, other.excluded = self.domains, self.excluded
+        other._counts = [replace(count) for count in self._counts]
+        return other
+
+    def count_up(self, domain: Domain, wish: Wish, level: int) -> None:
+        """Make the numbers of a domain out of those of what is below it."""
         count = self.of(domain)
         if not domain.children:
             if level == wish.slice_level:
                 count.slices, count.slices_led = count.pods // wish.size, count.pods_led // wish.size
             return
         size = wish.inner.get(level + 1, 1)
-        pods = slices = leaders = 0
+        pods = slices = leaders = score = 0
         least_pods = least_slices = MANY
         led = False
         for child in domain.children:
-            self._count_up(child, wish, level + 1)
+            self.count_up(child, wish, level + 1)
             below = self.of(child)
             whole, whole_led = below.pods // size * size, below.pods_led // size * size
             pods += whole
             slices += below.slices
             leaders = max(leaders, below.leaders)
+            score += below.score
             if not wish.leaders or below.leaders:
                 led = True
                 least_pods = min(least_pods, whole - whole_led)
                 least_slices = min(least_slices, below.slices - below.slices_led)
-        count.pods, count.leaders = pods, leaders
+        count.pods, count.leaders, count.score = pods, leaders, score
         count.pods_led = pods - least_pods if led else 0
         count.slices, count.slices_led = slices, slices - least_slices if led else 0
         if level == wish.slice_level:
             count.slices, count.slices_led = pods // wish.size, count.pods_led // wish.size
+
+
+def _score(leaf: Domain, room: Room) -> int:
+    """How much a node is preferred."""
+    if leaf.node is None or not room.preferred:
+        return 0
+    node = Node(leaf.node.name, leaf.node.labels)
+    return sum(weight for weight, selector in room.preferred if selector.matches(node))
 
 
 def _suiting(places: Places, needs: NodeNeeds, excluded: Excluded) -> list[Domain]:

@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 from allotment.scheduling.kueue.gates import Gate
 from allotment.scheduling.kueue.settings import Settings
 from allotment.scheduling.kueue.topology.asking import Ask, NodeNeeds, wish_of
+from allotment.scheduling.kueue.topology.balancing import balance
 from allotment.scheduling.kueue.topology.choosing import choose
 from allotment.scheduling.kueue.topology.counting import Counts, Room
 from allotment.scheduling.kueue.topology.domains import domain_id
+from allotment.scheduling.kueue.topology.growing import Growth
 from allotment.scheduling.kueue.topology.places import Places, Taken, take
 from allotment.scheduling.kueue.topology.replacing import Repair, repaired
 from allotment.scheduling.kueue.topology.spreading import Spread, spread
@@ -107,6 +109,10 @@ class Finder:
 
     def _place(self, together: Sequence[Ask]) -> list[tuple[str, Placement | None, str]]:
         leader, workers = _leader_and_workers(together)
+        if self.settings.on(Gate.ELASTIC_PLACED):
+            kept = Growth(self.places.domains, self.search, self._assume).place(workers, leader)
+            if kept is not None:
+                return kept
         result = self.search(workers, leader)
         if isinstance(result, str):
             return [(ask.pods.name, None, result) for ask in together]
@@ -124,6 +130,10 @@ class Finder:
         if isinstance(wish, str):
             return wish
         counts = Counts(self.places, self._room(workers, leader, within), wish)
+        if self.settings.on(Gate.BALANCED) and not wish.required and not wish.loose:
+            balanced = balance(counts, wish)
+            if balanced is not None:
+                return spread(balanced[1], wish, balanced[0], mixed=self._mixed, by_parent=True)
         chosen = choose(counts, wish, wish.level, mixed=self._mixed)
         if isinstance(chosen, str):
             return chosen
@@ -140,7 +150,9 @@ class Finder:
             tuple(sorted(selector.items())),
             workers.pods.affinity,
         )
-        return Room(workers.pod, leader.pod if leader else None, needs, self.assumed, within, self.empty)
+        preferred = workers.pods.preferred if self.settings.on(Gate.PREFERRED_NODES) else ()
+        leading = leader.pod if leader else None
+        return Room(workers.pod, leading, needs, self.assumed, preferred, within, self.empty)
 
 
 def _grouped(asks: Sequence[Ask]) -> list[list[Ask]]:

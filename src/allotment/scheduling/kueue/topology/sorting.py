@@ -16,12 +16,12 @@ Number = Callable[[Count], int]
 
 
 def by_room(counts: Counts, domains: Iterable[Domain], *, least_first: bool) -> list[Domain]:
-    """Domains by the slices that they take, then by the pods that they would waste, then by name."""
+    """The preferred domains, then those with most slices, least pods that they would waste, and by name."""
     sign = 1 if least_first else -1
 
-    def rank(domain: Domain) -> tuple[int, int, tuple[str, ...]]:
+    def rank(domain: Domain) -> tuple[int, int, int, tuple[str, ...]]:
         count = counts.of(domain)
-        return sign * count.slices, count.pods, domain.values
+        return -count.score, sign * count.slices, count.pods, domain.values
 
     return sorted(domains, key=rank)
 
@@ -30,18 +30,20 @@ def by_led_room(counts: Counts, domains: Iterable[Domain], *, least_first: bool)
     """The same with a leader among them: domains that have room for one come first."""
     sign = 1 if least_first else -1
 
-    def rank(domain: Domain) -> tuple[int, int, int, tuple[str, ...]]:
+    def rank(domain: Domain) -> tuple[int, int, int, int, tuple[str, ...]]:
         count = counts.of(domain)
-        return -count.leaders, sign * count.slices_led, count.pods_led, domain.values
+        return -count.leaders, -count.score, sign * count.slices_led, count.pods_led, domain.values
 
     return sorted(domains, key=rank)
 
 
 def tightest(counts: Counts, domains: Sequence[Domain], needed: int, leaders: int, number: Number) -> Domain:
-    """The domain with the least room that is enough; the first one where none is."""
-    best, least = None, 0
+    """Of the most preferred domains the one with the least room that is enough; the first where none is."""
+    best, least, score = None, 0, counts.of(domains[0]).score
     for domain in domains:
         count = counts.of(domain)
+        if count.score != score:
+            break
         if count.leaders < leaders:
             continue
         room = number(count)
