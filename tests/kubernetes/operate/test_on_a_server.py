@@ -294,8 +294,8 @@ def test_by_default_it_narrows_when_told_and_not_below_the_least() -> None:
     operator = scene.operator()
     operator.once()
     assert scene.heard.moves == [("shrinks", 8, 2)]
-    note = {"metadata": {"annotations": {"allotment/at-most": None}}}
-    scene.stage.client.patch(JOB, "a", SPACE, note, manager="somebody")
+    none = {"metadata": {"annotations": {"allotment/at-most": None}}}
+    scene.stage.client.patch(JOB, "a", SPACE, none, manager="somebody")
     scene.pass_time(60)
     operator.once()
     assert scene.heard.decisions[-1].reason == "which devices are free cannot be told"
