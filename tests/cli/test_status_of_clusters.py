@@ -324,3 +324,13 @@ def test_two_clusters_at_once_are_refused(run: Run, repository: tuple[str, ...])
     code, _, err = run("status", *repository, "--snapshot", file("quota"), "--cluster", "prod")
     assert code == EXIT_USAGE
     assert "two clusters" in err
+
+
+def test_why_goes_on_where_an_object_of_devices_is_wrong(run: Run, tmp_path: Path) -> None:
+    text = (SITUATIONS / "quota.yaml").read_text()
+    spoiled = tmp_path / "spoiled.yaml"
+    spoiled.write_text(text.replace("81920Mi", "81920Moo", 1))
+    code, out, _ = run("why", "letters", "--snapshot", str(spoiled))
+    assert code == EXIT_FINE
+    assert "the quota of `archive` is used up" in out
+    assert "1 fault in objects of devices" in out

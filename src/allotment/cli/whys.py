@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +13,9 @@ from allotment.cli.followed import Team, followed, team_of
 from allotment.cli.forms.followed import followed_data, why_lines
 from allotment.cli.forms.why import answer_data, change_lines, funnel_lines
 from allotment.cli.shared import safe
+from allotment.cli.words import counted
 from allotment.cli.world import ChosenWorld
-from allotment.errors import EXIT_FINE, FindingsError, UsageError
+from allotment.errors import EXIT_FINE, FindingsError, Severity, UsageError
 from allotment.kubernetes.follow import Followed, State
 from allotment.planning.why import State as Fit
 from allotment.planning.why import Why
@@ -30,21 +30,9 @@ FORMAT_VERSION = 1
 ENDED = frozenset({State.FINISHED, State.FAILED, State.ABSENT})
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A name, and both answers to why."""
-
-    why: ClusterWhy
-
-    @property
-    def told(self) -> Why | None:
-        """What there is to say of devices, where it is worth saying."""
-        return None if self.why.followed.state in ENDED else self.why.told
-
-
 def whys_of(
     name: str, root: Path, platform: Path | None, team: str | None, chosen: ChosenWorld
-) -> list[Found]:
+) -> list[ClusterWhy]:
     """What is on the cluster under this name; where nothing is, the need alone is left to ask about."""
     snapshot = chosen.snapshot
     if snapshot is None or _is_no_name(name, root):
@@ -55,16 +43,8 @@ def whys_of(
         note = f"nothing of `{safe(name)}` is on {safe(snapshot.name)} yet: this is about its need alone"
         click.echo(f"note: {note}", err=True)
         return []
-    world = chosen.without_errors()
     return [
-        Found(
-            why_on_cluster(
-                snapshot,
-                world,
-                each,
-                others=_others(whom, each.name, chosen),
-            )
-        )
+        why_on_cluster(snapshot, chosen.world, each, others=_others(whom, each.name, chosen))
         for each in found
     ]
 
@@ -104,29 +84,33 @@ def _others(whom: Team, name: str, chosen: ChosenWorld) -> Sequence[Other]:
         return ()
 
 
-def show_whys(found: Sequence[Found], chosen: ChosenWorld, form: str) -> int:
+def show_whys(found: Sequence[ClusterWhy], chosen: ChosenWorld, form: str) -> int:
     """Print the answers."""
     if form == "json":
         answers = [
-            {
-                **followed_data(each.why.followed),
-                "devices": None if each.told is None else answer_data(each.told),
-            }
+            {**followed_data(each.followed), "devices": None if told is None else answer_data(told)}
             for each in found
+            for told in (_worth_telling(each),)
         ]
         data = {"format_version": FORMAT_VERSION, "world": chosen.name, "answers": answers}
         click.echo(json.dumps(data, indent=2, ensure_ascii=False))
         return EXIT_FINE
+    left_out = sum(each.severity is Severity.ERROR for each in chosen.findings)
     for place, each in enumerate(found):
         if place:
             click.echo("")
-        for line in _lines(each):
+        for line in _lines(each, left_out):
             click.echo(line)
     return EXIT_FINE
 
 
-def _lines(found: Found) -> Iterator[str]:
-    shown, told = found.why.followed, found.told
+def _worth_telling(found: ClusterWhy) -> Why | None:
+    """What there is to say of devices, where it is not over."""
+    return None if found.followed.state in ENDED else found.told
+
+
+def _lines(found: ClusterWhy, left_out: int) -> Iterator[str]:
+    shown, told = found.followed, _worth_telling(found)
     yield from why_lines(shown)
     if told is not None and (shown.state is not State.RUNNING or shown.causes):
         yield ""
@@ -137,6 +121,8 @@ def _lines(found: Found) -> Iterator[str]:
             yield ""
             yield from change_lines(told)
     notes = [*shown.notes, *(told.notes if told is not None else ())]
+    if left_out:
+        notes.append(f"{counted(left_out, 'fault')} in objects of devices, which count for nothing here")
     if notes:
         yield ""
     yield from (f"note: {safe(note)}" for note in notes)
