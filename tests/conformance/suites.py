@@ -50,6 +50,9 @@ SUITES = (
     Suite("kueue/worlds", "kueue/kueue_fuzz_cases.jsonl.gz", "kueue_worlds:run_worlds", parts=4),
     Suite("kueue/jobs", "kueue/kueue_cases.json", "kueue_jobs:run_jobs"),
     Suite("kai/division", "kai/kai_division_golden.jsonl.gz", "kai_division:run_division"),
+    Suite("kai/cases", "kai/kai_cases.json", "kai_cases:run_cases", parts=2),
+    Suite("kai/seen", "kai/kai_cases.json", "kai_cases:run_seen", parts=2),
+    Suite("kai/scenarios", "kai/kai_fuzz_golden.jsonl.gz", "kai_scenarios:run_scenarios", parts=4),
     Suite("slices", "slices", "slices:run_slices"),
     Suite("slices/lint", "slices", "device_lint:run_lint"),
 )

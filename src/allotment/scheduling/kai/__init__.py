@@ -2,3 +2,28 @@
 
 The model is of the snapshot of August 2026, shortly after 0.17.0.
 """
+
+from __future__ import annotations
+
+from allotment.scheduling.kai.cycle import decide
+from allotment.scheduling.kai.decisions import Bound, Decision, Evicted, Pipelined, Reason, Waits
+from allotment.scheduling.kai.memory import Memory
+from allotment.scheduling.kai.settings import Action, Plugins, Settings, Spreading, placement
+from allotment.scheduling.kai.ties import Ties
+
+__all__ = [
+    "Action",
+    "Bound",
+    "Decision",
+    "Evicted",
+    "Memory",
+    "Pipelined",
+    "Plugins",
+    "Reason",
+    "Settings",
+    "Spreading",
+    "Ties",
+    "Waits",
+    "decide",
+    "placement",
+]

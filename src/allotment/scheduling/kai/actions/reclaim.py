@@ -1,0 +1,56 @@
+"""Reclaim: a queue takes back from others what is its own, or its fair share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from allotment.scheduling.kai.actions.seeking import seekers, solve
+from allotment.scheduling.kai.axes import GPU
+from allotment.scheduling.kai.easier import Failures
+from allotment.scheduling.kai.groups import Group
+from allotment.scheduling.kai.reclaimable import Reclaim, may_lose, may_reclaim
+from allotment.scheduling.kai.runtimes import leaves_enough, may_be_victim, protected_from_reclaim
+from allotment.scheduling.kai.session import Session
+from allotment.scheduling.kai.settings import Action
+from allotment.scheduling.kai.solving.scenarios import Scenario
+from allotment.scheduling.kai.tasks import Task
+from allotment.scheduling.kai.wording import reclaimed
+
+
+def run(session: Session) -> None:
+    """Reclaim for every job that waits and whose queue may."""
+    failures: dict[str, Failures] = {}
+    for group in seekers(session, Action.RECLAIM, lambda _group: True):
+        if not may_reclaim(session, group):
+            continue
+        failed = failures.setdefault(group.queue, Failures(session))
+        if failed.hopeless(group):
+            continue
+        if not _reclaim_for(session, group):
+            failed.note(group)
+
+
+def _reclaim_for(session: Session, group: Group) -> bool:
+    reclaim = Reclaim(session, group)
+
+    def protected(victim: Group) -> bool:
+        return session.plugins.minimum_runtime and protected_from_reclaim(session, group, victim)
+
+    def judge(scenario: Scenario) -> bool:
+        victims = scenario.victims()
+        asked = session.asked_by(scenario.preemptor)
+        whole = sum(task.vector[GPU] + task.priced(session.least_memory) for task in scenario.pending)
+        return reclaim.allows(asked, whole, victims) and leaves_enough(victims, protected)
+
+    def message(task: Task, by: Group) -> str:
+        accounts = session.accounts
+        return reclaimed(task, by, accounts.get(task.group.queue), accounts.get(by.queue))
+
+    def candidates() -> Iterator[Group]:
+        for victim in session.groups.values():
+            if victim.queue == group.queue or not may_lose(session, group, victim):
+                continue
+            if may_be_victim(victim, protected):
+                yield victim
+
+    return solve(session, group, list(candidates()), judge, message)

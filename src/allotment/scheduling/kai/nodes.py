@@ -1,0 +1,250 @@
+"""A node while a cycle is under way: what is idle, used and being released on it.
+
+A pod that waits for what others release is taken off what is releasing, not off what is idle. What a pod was
+counted with is written down, so that it can be taken back. ``api/node_info`` of KAI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from allotment.scheduling.kai.axes import GPU, GPU_RESOURCE, MIG_PREFIX, Axes, hundredths
+from allotment.scheduling.kai.shared_gpus import SharedGpus
+from allotment.scheduling.kai.tasks import Task
+from allotment.scheduling.state.claimed_devices import is_gpu
+from allotment.scheduling.state.nodes import ClusterNode
+from allotment.scheduling.state.pod_groups import PodStatus
+
+LEAST_MEMORY: Final = 100
+_MEMORY_LABEL: Final = "nvidia.com/gpu.memory"
+_COUNT_LABEL: Final = "nvidia.com/gpu.count"
+_STRATEGY_LABEL: Final = "nvidia.com/mig.strategy"
+_MIG_LABEL: Final = "node-role.kubernetes.io/mig-enabled"
+_TEBI: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """How a pod was counted."""
+
+    status: PodStatus
+    vector: tuple[float, ...]
+    groups: tuple[str, ...] | None
+    memory: int
+    devices: tuple[str, ...]
+    received: tuple[str, ...]
+
+
+def _number(text: str | None) -> int | None:
+    try:
+        return int(text or "")
+    except ValueError:
+        return None
+
+
+def gpu_memory(labels: Mapping[str, str]) -> tuple[int, bool]:
+    """Memory of each GPU in whole hundreds of MiB, and whether the node really says it."""
+    told = _number(labels.get(_MEMORY_LABEL))
+    if told is None:
+        return LEAST_MEMORY, False
+    mebibytes = told if told < _TEBI else told // _TEBI
+    return mebibytes - mebibytes % 100, True
+
+
+def _devices_of(task: Task) -> tuple[str, ...]:
+    if not task.claims:
+        return ()
+    keys = (key for devices in task.claims.values() for key in devices or ())
+    return tuple(key for key in keys if is_gpu(key))
+
+
+class Node:
+    """A node in the session."""
+
+    __slots__ = (
+        "allocatable",
+        "device_users",
+        "from_claims",
+        "gpu_count",
+        "idle",
+        "labels",
+        "legacy",
+        "memory_known",
+        "mig",
+        "name",
+        "releasing",
+        "shared",
+        "spec",
+        "strategy",
+        "tasks",
+        "used",
+    )
+
+    def __init__(self, spec: ClusterNode, axes: Axes, claimable: int) -> None:
+        self.spec, self.name, self.labels = spec, spec.name, spec.labels
+        self.allocatable = axes.of_amounts(spec.allocatable)
+        self.allocatable[GPU] += claimable
+        self.from_claims = claimable > 0
+        taken = axes.of_amounts(spec.taken)
+        self.used = taken
+        self.idle = [have - gone for have, gone in zip(self.allocatable, taken, strict=True)]
+        self.releasing = [0.0] * len(taken)
+        self.tasks: dict[str, Entry] = {}
+        memory, self.memory_known = gpu_memory(spec.labels)
+        self.shared = SharedGpus(self, memory)
+        counted = _number(spec.labels.get(_COUNT_LABEL))
+        self.gpu_count = int(spec.allocatable.get(GPU_RESOURCE, 0)) if counted is None else counted
+        self.mig = self._is_mig(spec)
+        strategy = spec.labels.get(_STRATEGY_LABEL, "") if self.mig else ""
+        self.strategy = strategy if strategy in {"single", "mixed"} else ""
+        self.legacy: set[str] = set()
+        self.device_users: dict[str, int] = {}
+
+    @staticmethod
+    def _is_mig(spec: ClusterNode) -> bool:
+        label = spec.labels.get(_MIG_LABEL)
+        if label is not None:
+            return label in {"1", "t", "T", "TRUE", "true", "True"}
+        return any(name.startswith(MIG_PREFIX) and amount > 0 for name, amount in spec.allocatable.items())
+
+    @property
+    def cpu_only(self) -> bool:
+        """Whether it has no GPUs of any kind."""
+        return not self.mig and self.allocatable[GPU] <= 0 and not self.from_claims
+
+    def not_allocated(self) -> list[float]:
+        """What is idle or being released."""
+        return [idle + releasing for idle, releasing in zip(self.idle, self.releasing, strict=True)]
+
+    def fits_now(self, task: Task) -> bool:
+        """Whether a pod fits into what is idle."""
+        return self._fits(task, self.idle)
+
+    def fits(self, task: Task) -> bool:
+        """Whether it fits into what is idle or being released."""
+        return self._fits(task, self.not_allocated())
+
+    def _fits(self, task: Task, free: list[float]) -> bool:
+        if not task.shared:
+            spare = self._already_counted(task)
+            for number, wanted in enumerate(task.vector):
+                have = free[number] + spare if number == GPU else free[number]
+                if wanted > have:
+                    return False
+            return True
+        for number, wanted in enumerate(task.vector):
+            if number != GPU and wanted > free[number]:
+                return False
+        if not self.shared.valid(task):
+            return False
+        return int(free[GPU] // 1) + self.shared.matching(task) >= task.devices
+
+    def _already_counted(self, task: Task) -> int:
+        """GPUs of its claims that another pod on the node has brought into the books."""
+        if not task.claims:
+            return 0
+        return sum(key in self.device_users for key in _devices_of(task))
+
+    def accept(self, task: Task, axes: Axes) -> None:
+        """What the pod counts for on this node: a request by memory gets its price here."""
+        if not task.using:
+            return
+        if task.is_mig:
+            gpus = 0.0
+        elif task.shared:
+            gpus = hundredths(self.shared.portion_of(task), task.devices)
+        else:
+            gpus = task.gpus + task.claimed
+        task.accepted_vector = [*task.vector[:GPU], gpus, *task.vector[GPU + 1 :]]
+        task.accepted = axes.quota(task.accepted_vector)
+        task.accepted_gpus = task.quota_gpus if task.is_mig else gpus
+
+    def add(self, task: Task, axes: Axes, *, moved_on_node: bool = False) -> bool:
+        """Count a pod; no if it is counted already. One that changes its shared GPU is counted on both."""
+        self.accept(task, axes)
+        if task.id in self.tasks and not (task.shared and moved_on_node):
+            return False
+        vector = [
+            amount if have else 0.0
+            for amount, have in zip(task.accepted_vector, self.allocatable, strict=True)
+        ]
+        if task.shared:
+            vector[GPU] = 0.0
+        devices = _devices_of(task) if vector[GPU] > 0 else ()
+        groups = task.gpu_groups if task.shared else None
+        entry = Entry(
+            task.status, tuple(vector), groups, self.shared.memory_of(task), devices, task.gpu_groups
+        )
+        self.tasks[task.id] = entry
+        if task.pod.legacy_mig:
+            self.legacy.add(task.id)
+        self._count(entry, self._bring_in(devices), 1)
+        if groups is not None:
+            self.shared.add(groups, entry.memory, entry.status)
+        return True
+
+    def remove(self, task: Task) -> bool:
+        """Take a pod back; no if it is not there."""
+        entry = self.tasks.pop(task.id, None)
+        if entry is None:
+            return False
+        self._count(entry, self._take_out(entry.devices), -1)
+        if entry.groups is not None:
+            self.shared.remove(entry.groups, entry.memory, entry.status)
+        return True
+
+    def update(self, task: Task, axes: Axes) -> bool:
+        """Count a pod anew as it stands now."""
+        return self.remove(task) and self.add(task, axes)
+
+    def _count(self, entry: Entry, others: int, by: int) -> None:
+        """``others`` of its GPUs are in the books through other pods."""
+        for number, amount in enumerate(entry.vector):
+            if not amount:
+                continue
+            change = by * (max(0.0, amount - others) if number == GPU else amount)
+            self.used[number] += change
+            if entry.status is PodStatus.PIPELINED:
+                self.releasing[number] -= change
+                continue
+            self.idle[number] -= change
+            if entry.status is PodStatus.RELEASING:
+                self.releasing[number] += change
+
+    def _bring_in(self, devices: tuple[str, ...]) -> int:
+        """One more user of each device; how many had one before."""
+        before = 0
+        for key in devices:
+            before += key in self.device_users
+            self.device_users[key] = self.device_users.get(key, 0) + 1
+        return before
+
+    def _take_out(self, devices: tuple[str, ...]) -> int:
+        """One user less of each device; how many still have one."""
+        after = 0
+        for key in devices:
+            left = self.device_users.get(key, 0) - 1
+            if left > 0:
+                self.device_users[key] = left
+                after += 1
+            else:
+                self.device_users.pop(key, None)
+        return after
+
+    def idle_gpus(self, axes: Axes) -> tuple[float, int]:
+        """Idle GPUs of all kinds, and their memory in MiB."""
+        part, memory = self.shared.idle_sum()
+        whole = axes.gpus(self.idle)
+        return part + whole, memory + int(whole) * self.shared.memory
+
+    def releasing_gpus(self, axes: Axes) -> tuple[float, int]:
+        """GPUs of all kinds that become free, and their memory in MiB."""
+        part, memory = self.shared.releasing_sum()
+        whole = axes.gpus(self.releasing)
+        return part + whole, memory + int(whole) * self.shared.memory
+
+    def free_gpus(self, axes: Axes) -> float:
+        """Both together."""
+        return self.idle_gpus(axes)[0] + self.releasing_gpus(axes)[0]

@@ -1,0 +1,107 @@
+"""A pod while a cycle is under way: what it asks for in all the ways it is looked at, and where it stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from allotment.scheduling.kai.axes import Axes, Triple, mig_size, requested_gpus
+from allotment.scheduling.state.pod_groups import ACTIVE, ALLOCATED, USING, GroupPod, PodStatus
+
+if TYPE_CHECKING:
+    from allotment.scheduling.kai.groups import Group
+
+_LAST = float("inf")
+
+
+class Task:
+    """A pod in the session. What does not change comes first, then its place, then what a node accepted."""
+
+    __slots__ = (
+        "accepted",
+        "accepted_gpus",
+        "accepted_vector",
+        "asks_gpu",
+        "claimed",
+        "claims",
+        "devices",
+        "gpu_groups",
+        "gpus",
+        "group",
+        "id",
+        "is_mig",
+        "key",
+        "leaf",
+        "node",
+        "pod",
+        "portion",
+        "quota",
+        "quota_gpus",
+        "shared",
+        "status",
+        "vector",
+        "virtual",
+    )
+
+    def __init__(self, pod: GroupPod, axes: Axes, claimed: int, group: Group) -> None:
+        request = pod.request
+        self.pod, self.id, self.leaf, self.group = pod, pod.id, pod.leaf, group
+        self.shared = request.shared
+        self.is_mig = bool(request.mig)
+        self.devices = request.devices if self.shared else request.gpus
+        self.portion = request.fraction if self.shared else (1.0 if request.gpus else 0.0)
+        self.gpus = requested_gpus(request)
+        self.claimed = claimed
+        self.vector = axes.of_request(request, claimed)
+        self.quota: Triple = axes.quota(self.vector)
+        self.quota_gpus = sum(mig_size(name)[0] * count for name, count in request.mig) + claimed + self.gpus
+        self.asks_gpu = self.gpus > 0 or claimed > 0 or request.gpu_memory > 0 or self.is_mig
+        order = _LAST if pod.order is None else -pod.order
+        self.key = (not pod.leader, order, pod.created, pod.id)
+        self.status = pod.status
+        self.node = pod.node
+        self.gpu_groups = pod.gpu_groups
+        self.virtual = False
+        self.claims: dict[str, tuple[str, ...] | None] = {}
+        self.accepted_vector = [0.0] * len(self.vector)
+        self.accepted: Triple = (0.0, 0.0, 0.0)
+        self.accepted_gpus = 0.0
+
+    @property
+    def by_memory(self) -> int:
+        """The GPU memory that is asked for in MiB, or 0 if it is not asked for so."""
+        return self.pod.request.gpu_memory
+
+    @property
+    def whole(self) -> bool:
+        """Whether it asks neither for a part of a GPU nor for MIG instances."""
+        return not self.shared and not self.is_mig
+
+    @property
+    def active(self) -> bool:
+        """Whether it has a place, or is about to get one."""
+        return self.status in ACTIVE
+
+    @property
+    def allocated(self) -> bool:
+        """Whether it has a place now."""
+        return self.status in ALLOCATED
+
+    @property
+    def using(self) -> bool:
+        """Whether a node accounts for it."""
+        return self.status in USING
+
+    def priced(self, memory: int) -> float:
+        """A request by memory in GPUs of this memory."""
+        if self.by_memory <= 0 or memory <= 0:
+            return 0.0
+        return self.devices * (self.by_memory / memory)
+
+    def to_place(self, *, real: bool) -> bool:
+        """Whether it waits for a place; in a simulation what was just evicted waits too."""
+        if self.status is PodStatus.PENDING:
+            return True
+        return not real and self.virtual and self.status is PodStatus.RELEASING
+
+    def __repr__(self) -> str:
+        return f"Task({self.id} {self.status}@{self.node})"
