@@ -57,7 +57,18 @@ def cases() -> Iterator[Case]:
             yield Case(example, scheduler, of_platform=True)
 
 
+DEPLOY = ROOT / "deploy"
+CONTROLLER = "registry.example.org/allotment@sha256:" + "0" * 64
+
+
+def deployed() -> Rendered:
+    """What `deploy/objects.yaml` holds: the platform beside it, with the window controller."""
+    platform, _ = scan_platform(DEPLOY / "platform.yaml", "platform.yaml")
+    return render_platform(platform, controller=CONTROLLER)
+
+
 if __name__ == "__main__":
+    (DEPLOY / "objects.yaml").write_text(to_stream(deployed()), encoding="utf-8")
     for case in cases():
         case.path.parent.mkdir(parents=True, exist_ok=True)
         case.path.write_text(to_stream(case.rendered()), encoding="utf-8")

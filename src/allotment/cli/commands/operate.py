@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from allotment.kubernetes.operate.loop import Operator
 
 INTERVAL: Final = 10.0
-GROWS_SINCE: Final = (0, 19)
-"""The first release of Kueue that is known to start a Job again that has grown and was evicted."""
 
 
 class _EndedError(Exception):
@@ -96,12 +94,13 @@ def command(
     from allotment.kubernetes.operate import Pace
     from allotment.kubernetes.operate.loop import RIGHT, Operator
     from allotment.kubernetes.operate.reading import Scope
+    from allotment.kubernetes.render.platform.controller import starts_again
 
     found, _ = find_platform(Path(), option=platform, environ=os.environ)
     owner = _owner(found, team)
     home = access(cluster or None, os.environ, Path.home()).namespace
     namespaces = () if owner is None else (owner.namespace or owner.name,)
-    grows = _grows(found) if grow is None else grow
+    grows = starts_again(found.versions.kueue) if grow is None else grow
     runtime = found.defaults.minimum_runtime if minimum_runtime is None else minimum_runtime
     client = client_for(CURRENT if cluster is None else cluster)
     right = Right(RIGHT.name, RIGHT.to, RIGHT.doing, max(RIGHT.seconds, round(3 * interval)))
@@ -142,12 +141,6 @@ def _owner(platform: Platform, team: str | None) -> Team | None:
         known = ", ".join(platform.teams)
         raise UsageError(f"the platform has no team `{team}`", remedy=f"its teams: {known}")
     return platform.teams.get(team) or Team(team)
-
-
-def _grows(platform: Platform) -> bool:
-    from allotment.kubernetes.render.context import release_of
-
-    return release_of(platform.versions.kueue) >= GROWS_SINCE
 
 
 def _warn(platform: Platform) -> None:

@@ -45,6 +45,12 @@ from allotment.repository.select import selected_files
     is_flag=True,
     help="Print what the cluster needs before a team can use it, of the platform's file alone.",
 )
+@click.option(
+    "--operate",
+    default=None,
+    metavar="IMAGE",
+    help="With --platform-objects: the window controller too, out of this image (by digest).",
+)
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=None, help="Write to a file.")
 def command(
     names: tuple[str, ...],
@@ -52,6 +58,7 @@ def command(
     platform: Path | None,
     team: str | None,
     scheduler: str | None,
+    operate: str | None,
     out: Path | None,
     *,
     gang_objects: bool,
@@ -64,7 +71,8 @@ def command(
     comments of the stream.
 
     With --platform-objects it is what whoever runs the cluster applies: namespaces and who may write in them,
-    device classes, queues, priority classes, an admission policy. What belongs into somebody's configuration
+    device classes, queues, priority classes, an admission policy; with --operate IMAGE the window controller
+    too, in a namespace of its own. What belongs into somebody's configuration
     stands in comments and is applied by nobody.
     """
     found, _ = find_platform(repository, option=platform, environ=os.environ)
@@ -74,8 +82,10 @@ def command(
                 "--platform-objects is made of the platform's file alone",
                 remedy="leave out names and --gang-objects",
             )
-        show(render_platform(found, scheduler), out)
+        show(render_platform(found, scheduler, controller=operate), out)
         return EXIT_FINE
+    if operate is not None:
+        raise UsageError("--operate belongs to --platform-objects", remedy="add it, or leave out --operate")
     chosen = found.team_for(repository_identity(repository), team)
     loaded = _right(repository, names, found)
     rendered = render(loaded, found, chosen, scheduler=scheduler, gang_objects=gang_objects)
