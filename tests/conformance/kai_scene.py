@@ -177,6 +177,9 @@ def _pod(job: Raw, raw: Raw) -> GroupPod:
         devices=asked.get("gpu_fraction_num_devices", 1),
         mig=mig,
     )
+    groups = tuple(raw.get("gpu_groups") or ())
+    if fraction and raw.get("node"):  # the fixture makes up GPUs for those that name too few
+        groups += tuple(f"{raw['id']}+{number}" for number in range(len(groups), request.devices))
     names = raw.get("node_affinity_in")
     affinity = None
     if names:
@@ -185,7 +188,7 @@ def _pod(job: Raw, raw: Raw) -> GroupPod:
         id=raw["id"],
         status=PodStatus(raw["status"]),
         node=raw.get("node"),
-        gpu_groups=tuple(raw.get("gpu_groups") or ()),
+        gpu_groups=groups,
         leaf=raw.get("sub_group") or DEFAULT,
         request=request,
         claims=tuple(raw.get("resource_claim_names") or ()),
