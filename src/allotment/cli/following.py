@@ -17,6 +17,7 @@ from allotment.cli.forms.followed import as_data, status_lines
 from allotment.cli.shared import safe
 from allotment.cli.words import clock
 from allotment.errors import EXIT_FINE, AllotmentError, UsageError
+from allotment.events.model import CampaignView
 from allotment.kubernetes.client import ApiError
 from allotment.kubernetes.client.kubeconfig import access
 from allotment.kubernetes.follow.again import again
@@ -102,7 +103,12 @@ def _show(seen: Snapshot, team: Team, *, form: str, watch: bool, all_indexes: bo
     found = followed(seen, team)
     if not watch:  # a look at all devices takes longer than a look at what runs
         found = with_devices(seen, found)
-    pages = {each.name: pages_of(team.opened, each.name, seen.time) if live else None for each in found}
+    pages: dict[str, CampaignView | str | None] = {}
+    for each in found:
+        silent = next((told for told in pages.values() if isinstance(told, str)), None)
+        asked = live and each.kind == "campaign"
+        told = (silent or pages_of(team.opened, each.name, seen.time)) if asked else None
+        pages[each.name] = told  # a bucket that did not answer once is not asked again in this look
     if form == "json":
         data = as_data(found, seen.time, seen.name, pages)
         click.echo(json.dumps(data, ensure_ascii=False, indent=None if watch else 2))
