@@ -48,7 +48,8 @@ def final_of(session: Session) -> Final:
     final = Final()
     for key, group in session.groups.items():
         for task in group.tasks.values():
-            final.tasks[task.id] = (str(task.status), task.node or "", task.gpu_groups)
+            groups = task.gpu_groups if task.shared else ()
+            final.tasks[task.id] = (str(task.status), task.node or "", groups)
         words = tuple(sorted({str(reason) for reason, _ in group.faults}))
         final.jobs[key] = (group.satisfied, group.stale, words)
     for name, node in session.nodes.items():

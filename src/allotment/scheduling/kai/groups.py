@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from allotment.quantities.kubernetes import INT64_MAX
 from allotment.scheduling.kai.axes import NOTHING, Axes, Triple, plus
 from allotment.scheduling.kai.tasks import Task
 from allotment.scheduling.state.pod_groups import (
@@ -191,7 +192,8 @@ class Group:
         group = cls(key, spec, grown(spec.tree))
         for pod in spec.pods:
             if pod.leaf in group.leaves:
-                group.add(Task(pod, axes, sum(claimed.get(name, 0) for name in pod.claims), group))
+                gpus = min(INT64_MAX, sum(claimed.get(name, 0) for name in pod.claims))
+                group.add(Task(pod, axes, gpus, group))
         return group
 
     def add(self, task: Task) -> None:

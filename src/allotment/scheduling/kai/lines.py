@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cmp_to_key
 
 from allotment.scheduling.kai.accounts import Account
 from allotment.scheduling.kai.axes import NOTHING, Triple
@@ -43,10 +44,16 @@ class Line:
         self.popped: dict[str, list[Triple]] = {}
 
     def extend(self, groups: Iterable[Group]) -> Line:
-        """Put in all that are in a queue that runs jobs."""
-        for group in groups:
+        """Put in all that are in a queue that runs jobs.
+
+        KAI goes through a map here, in any order. In order of jobs every queue is compared by its best one.
+        """
+        for group in sorted(groups, key=cmp_to_key(self._compare)):
             self.push(group)
         return self
+
+    def _compare(self, left: Group, right: Group) -> int:
+        return -1 if self._job_before(left, right) else 1
 
     def __bool__(self) -> bool:
         return len(self.roots) > 0

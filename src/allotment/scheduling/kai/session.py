@@ -6,8 +6,6 @@ Opened from the frozen state, with the books of queues and nodes filled in and f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from allotment.scheduling.kai.accounts import Account, open_accounts, share_out
 from allotment.scheduling.kai.axes import NOTHING, Axes, Triple, plus
 from allotment.scheduling.kai.claims import Claims, claimed_gpus
@@ -48,7 +46,7 @@ class Session:
         self.queue_specs = state.share_queues
         self._fill_accounts()
         self.topologies = Topologies(state.topologies, self.nodes)
-        self.serial = 0
+        self.serial = 1
 
     def _groups(self, state: State, memory: Memory) -> dict[str, Group]:
         claimed = {name: claimed_gpus(claim) for name, claim in state.claims.items()}
@@ -120,11 +118,8 @@ class Session:
         return quota_to_place(group, real=real, gpu_memory=self.least_memory)
 
     def new_gpu_group(self, node: Node) -> str:
-        """A name for a GPU that begins to be shared."""
+        """A name for a GPU that begins to be shared, which no other of the node has."""
+        while (name := f"{node.name}+{self.serial}") in node.shared.used:
+            self.serial += 1
         self.serial += 1
-        return f"{node.name}+{self.serial}"
-
-    @property
-    def remembered(self) -> Mapping[str, Group]:
-        """Groups, by what is to be remembered of them."""
-        return self.groups
+        return name
