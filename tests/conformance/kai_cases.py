@@ -94,6 +94,8 @@ def compared(record: Raw, look: Look | Fault) -> Iterator[tuple[str, object, obj
     yield "shared GPUs", True, same_groups(theirs, ours)
     gangs = {name: (each["gang_satisfied"], each["stale"]) for name, each in final["jobs"].items()}
     yield "gangs", gangs, {name: each[:2] for name, each in look.final.jobs.items()}
+    if "after_action" in record:
+        yield "reasons", *reasons(record, look)
     nodes = {name: (each["idle_gpus"], each["releasing_gpus"]) for name, each in final["nodes"].items()}
     yield "nodes", _numbers(nodes), _numbers(look.final.nodes)
 

@@ -17,6 +17,7 @@ class Reason(StrEnum):
     DELAY = "PreemptionDelayNotElapsed"
     PODS = "PodSchedulingErrors"
     NO_QUEUE = "QueueDoesNotExist"
+    NO_ROOM = "Not enough resources for the workload"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from allotment.devices.nodes import Node as LabelledNode
+from allotment.scheduling.kai import wording
 from allotment.scheduling.kai.axes import CPU, GPU, MEMORY, PODS
 from allotment.scheduling.kai.capacity import refused_on_node
 from allotment.scheduling.kai.sharing import needs_new_gpu
@@ -22,6 +23,22 @@ if TYPE_CHECKING:
 
 _SHORT_OF: Final = {GPU: "GPUs", CPU: "CPU cores", MEMORY: "memory"}
 TOO_MANY_PODS: Final = "node(s) pod number exceeded"
+
+
+_BY_ORDER: Final = (GPU, CPU, MEMORY)
+
+
+def too_large(session: Session, task: Task) -> str | None:
+    """Whether a pod asks for more than any node has in all; nobody need be evicted to know that."""
+    if not session.largest or not session.plugins.predicates:
+        return None
+    others = [number for number in range(len(task.vector)) if number not in _BY_ORDER]
+    for number in (*_BY_ORDER, *others):
+        if task.vector[number] > session.largest[number]:
+            name = next(each for each, index in session.axes.index.items() if index == number)
+            shard = session.settings.shard
+            return wording.too_large(task, name, number, session.largest[number], shard)
+    return None
 
 
 def misfit(session: Session, task: Task, node: Node) -> str | None:

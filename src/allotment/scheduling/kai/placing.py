@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from allotment.scheduling.kai import scoring
 from allotment.scheduling.kai.capacity import refused
 from allotment.scheduling.kai.decisions import Reason
-from allotment.scheduling.kai.fitting import misfit
+from allotment.scheduling.kai.fitting import misfit, too_large
 from allotment.scheduling.kai.groups import Branch, Group, Leaf
 from allotment.scheduling.kai.next_pods import by_urgency, pods_to_place
 from allotment.scheduling.kai.nodes import Node
@@ -20,6 +20,7 @@ from allotment.scheduling.kai.session import Session
 from allotment.scheduling.kai.sharing import choose
 from allotment.scheduling.kai.statement import Statement
 from allotment.scheduling.kai.tasks import Task
+from allotment.scheduling.kai.wording import not_found
 
 _NO_NODES = "no nodes with enough resources were found"
 
@@ -96,6 +97,9 @@ class Placer:
 
     def _task(self, nodes: list[Node], task: Task) -> str | None:
         """Place a pod; otherwise why it found no place."""
+        large = too_large(self.session, task)
+        if large is not None:
+            return f"Scheduling conditions were not met for pod {task.id}:\nMaxNodePoolResources: {large}."
         refusal = self.session.claims.refusal(task) if task.pod.claims else None
         if refusal is not None:
             return refusal
@@ -134,7 +138,7 @@ def _note_failure(group: Group, task: Task, placed: int, why: str) -> None:
     leaf = group.leaves[task.leaf]
     gang = any(each.minimum > 1 for each in group.leaves.values())
     if not gang or leaf.using >= leaf.minimum:
-        message = f"Resources were not found for pod {task.id} due to: {why}"
+        message = not_found(task, why)
     elif group.flat:
         message = (
             f"Resources were found for {placed} pods while {leaf.minimum} are required for gang scheduling."

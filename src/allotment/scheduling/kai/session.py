@@ -40,6 +40,8 @@ class Session:
         told = [node.shared.memory for node in self.nodes.values() if node.shared.memory > LEAST_MEMORY]
         self.least_memory = min(told, default=LEAST_MEMORY)
         self.most_memory = max(told, default=LEAST_MEMORY)
+        allocatable = [node.allocatable for node in self.nodes.values()]
+        self.largest = [max(column) for column in zip(*allocatable, strict=True)]
         self.groups = self._groups(state, memory)
         self.total = self._total()
         self.accounts = open_accounts(state.share_queues)

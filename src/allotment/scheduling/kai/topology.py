@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from allotment.scheduling.kai.axes import GPU, PODS
+from allotment.scheduling.kai.axes import CPU, GPU, MEMORY, PODS
 from allotment.scheduling.kai.groups import Branch, Group, Leaf
 from allotment.scheduling.kai.nodes import Node
 from allotment.scheduling.kai.tasks import Task
@@ -21,6 +21,7 @@ from allotment.scheduling.state.pod_groups import Together
 
 ROOT: Final = "root"
 SCORE: Final = 100_000
+NO_ROOM: Final = "Not enough resources for the workload"
 _NO_ROOM: Final = 1000.0
 
 
@@ -144,8 +145,12 @@ class Topologies:
         levels = tree.levels_to_try(together)
         if levels is None:
             return None
-        fitting = self._fitting(tree, together, levels, leaves, total=total, count=len(tasks))
+        allowed = self._allowed(tree, together, levels, leaves)
+        fitting = [each for each in allowed if _has_room(each, total, len(tasks))]
         if not fitting:
+            for each in allowed:
+                if each.level == levels[-1]:
+                    group.fault(NO_ROOM, no_room(each, total, len(tasks)))
             group.fault("PodSchedulingErrors", no_match(tree, member, group))
         inside = {node.name for node in nodes if tree.holds(node)}
         return [
@@ -155,15 +160,13 @@ class Topologies:
         ]
 
     @staticmethod
-    def _fitting(
+    def _allowed(
         tree: DomainTree,
         together: Together,
         levels: Sequence[str],
         leaves: Sequence[Leaf],
-        *,
-        total: Sequence[float],
-        count: int,
     ) -> list[Domain]:
+        """The domains to look at: where the level is required, those that its pods are in already."""
         pinned: set[str] | None = None
         if together.required and any(leaf.active for leaf in leaves):
             pinned = {task.node or "" for leaf in leaves for task in leaf.tasks.values() if task.active}
@@ -178,7 +181,7 @@ class Topologies:
             ]
             allowed = [below for each in above for below in each.deepest_first()]
             domains = [each for each in domains if each in allowed]
-        return [each for each in domains if _has_room(each, total, count)]
+        return list(domains)
 
     def score(self, task: Task, node: Node) -> float | None:
         """What the preferred level gives a node for a pod; None where the pod may not go there."""
@@ -191,6 +194,16 @@ class Topologies:
                 return scores.get(node.name)
             member = member.parent
         return 0.0
+
+
+def no_room(domain: Domain, total: Sequence[float], count: int) -> str:
+    """That a domain has too little, in KAI's words."""
+    if domain.room is not None:
+        return f"node-group {domain.id} can allocate only {domain.room} of {count} required pods"
+    for number, name in ((CPU, "CPU cores"), (MEMORY, "memory"), (GPU, "GPUs")):
+        if total[number] > domain.free[number]:
+            return f"node-group(s) didn't have enough resources: {name}"
+    return "node-group(s) didn't have enough resources"
 
 
 def no_match(tree: DomainTree, member: Branch | Leaf, group: Group, why: str = "") -> str:

@@ -55,6 +55,30 @@ def over_quota(account: Account, resource: int, asked: Triple) -> str:
     )
 
 
+_LARGEST: Final = {GPU: ("GPU", ""), CPU: ("CPU", " cores"), MEMORY: ("memory", " GB")}
+
+
+def too_large(task: Task, name: str, number_of: int, largest: float, shard: str) -> str:
+    """A pod asks for more than any node has in all."""
+    what, unit = _LARGEST.get(number_of, (name, ""))
+    cpu, memory, gpu = (number(task.vector[each], UNITS[each]) for each in (CPU, MEMORY, GPU))
+    asked = f"GPU: {gpu}, CPU: {cpu} (cores), memory: {memory} (GB)"
+    if largest == 0:
+        end = f"No node in the {shard} node-pool has {what} resources"
+    else:
+        most = number(largest, UNITS.get(number_of, 1.0))
+        end = (
+            f"Max {what} resources available in a single node in the {shard} node-pool"
+            f" is topped at {most}{unit}"
+        )
+    return f"The pod {task.id} requires {asked}. {end}"
+
+
+def not_found(task: Task, why: str) -> str:
+    """A pod finds no place."""
+    return f"Resources were not found for pod {task.id} due to: {why}"
+
+
 def _amounts(amounts: Sequence[float]) -> str:
     cpu, memory, gpu = (number(amounts[each], UNITS[each]) for each in (CPU, MEMORY, GPU))
     return f"GPU: {gpu}, CPU: {cpu} (cores), memory: {memory} (GB)"

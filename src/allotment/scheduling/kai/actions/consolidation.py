@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import islice
 
-from allotment.scheduling.kai.actions.seeking import seekers, solve
+from allotment.scheduling.kai.actions.seeking import beyond_all_nodes, seekers, solve
 from allotment.scheduling.kai.axes import mig_size
 from allotment.scheduling.kai.easier import Failures
 from allotment.scheduling.kai.groups import Group
@@ -28,7 +28,7 @@ def run(session: Session) -> None:
         return
     failed = Failures(session)
     for group in seekers(session, Action.CONSOLIDATION, lambda group: group.preemptible):
-        if failed.hopeless(group):
+        if failed.hopeless(group) or beyond_all_nodes(session, group):
             continue
         if not _consolidate_for(session, group):
             failed.note(group)

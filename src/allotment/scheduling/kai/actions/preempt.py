@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from allotment.scheduling.kai.actions.seeking import seekers, solve
+from allotment.scheduling.kai.actions.seeking import beyond_all_nodes, seekers, solve
 from allotment.scheduling.kai.capacity import refused_by_quota
 from allotment.scheduling.kai.easier import Failures
 from allotment.scheduling.kai.groups import Group
@@ -19,7 +19,7 @@ def run(session: Session) -> None:
     failures: dict[str, Failures] = {}
     for group in seekers(session, Action.PREEMPT, lambda _group: True):
         failed = failures.setdefault(group.queue, Failures(session))
-        if failed.hopeless(group):
+        if failed.hopeless(group) or beyond_all_nodes(session, group):
             continue
         if not _preempt_for(session, group):
             failed.note(group)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from allotment.scheduling.kai.actions.seeking import seekers, solve
+from allotment.scheduling.kai.actions.seeking import beyond_all_nodes, seekers, solve
 from allotment.scheduling.kai.axes import GPU
 from allotment.scheduling.kai.easier import Failures
 from allotment.scheduling.kai.groups import Group
@@ -24,7 +24,7 @@ def run(session: Session) -> None:
         if not may_reclaim(session, group):
             continue
         failed = failures.setdefault(group.queue, Failures(session))
-        if failed.hopeless(group):
+        if failed.hopeless(group) or beyond_all_nodes(session, group):
             continue
         if not _reclaim_for(session, group):
             failed.note(group)

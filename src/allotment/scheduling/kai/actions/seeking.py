@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 
 from allotment.scheduling.kai.decisions import Reason
+from allotment.scheduling.kai.fitting import too_large
 from allotment.scheduling.kai.groups import Group
 from allotment.scheduling.kai.lines import Line
+from allotment.scheduling.kai.next_pods import pods_to_place
 from allotment.scheduling.kai.nodes import Node
 from allotment.scheduling.kai.session import Session
 from allotment.scheduling.kai.settings import Action
 from allotment.scheduling.kai.solving.simulating import Judge, Message, Simulation
 from allotment.scheduling.kai.solving.solver import Solver
+from allotment.scheduling.kai.wording import not_found
 
 
 def seekers(session: Session, action: Action, wanted: Callable[[Group], bool]) -> Iterator[Group]:
@@ -43,6 +46,16 @@ def _delayed(session: Session, group: Group) -> bool:
             f" before {until}",
         )
     return True
+
+
+def beyond_all_nodes(session: Session, group: Group) -> bool:
+    """Whether some pod that comes next asks for more than any node has, so that no eviction helps."""
+    for task in pods_to_place(group, real=False):
+        why = too_large(session, task)
+        if why is not None:
+            group.fault(Reason.PODS, not_found(task, why))
+            return True
+    return False
 
 
 def feasible_nodes(session: Session, group: Group) -> list[Node]:
