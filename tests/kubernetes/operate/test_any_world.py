@@ -72,8 +72,8 @@ def step(world: World, memory: Memory) -> tuple[list[Any], Memory]:
     return moves, after
 
 
-@settings(max_examples=25, deadline=None)
-@given(worlds(), st.lists(st.sampled_from(("end", "rest", "restart", "post", "window")), max_size=25))
+@settings(max_examples=15, deadline=None)
+@given(worlds(), st.lists(st.sampled_from(("end", "rest", "restart", "post", "window")), max_size=18))
 def test_nothing_is_too_wide_and_no_growth_has_a_victim(world: World, happenings: list[str]) -> None:
     memory = Memory()
     for number, happening in enumerate(happenings):
@@ -102,20 +102,20 @@ def happen(world: World, happening: str, number: int) -> None:
         world.add(Work(f"more-{number}", queue, (1, 4), 1, created=world.clock))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(worlds())
 def test_a_world_in_which_nothing_else_happens_comes_to_rest(world: World) -> None:
     memory = Memory()
     last = 0
-    for number in range(120):
+    for number in range(80):
         moves, memory = step(world, memory)
         last = number if moves else last
         world.play(5)
         held(world)
-    assert last < 90
+    assert last < 60
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(worlds(), st.integers(0, 5))
 def test_a_growth_that_kueue_refuses_whatever_was_free_always_goes_back(world: World, refused: int) -> None:
     for work in world.works.values():

@@ -7,7 +7,7 @@ out. The widest give first.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from allotment.kubernetes.cluster.capacity import NOTHING, Amount, amount_text
@@ -52,6 +52,7 @@ def gifts(parts: Sequence[Part], queues: Queues, pace: Pace) -> Mapping[str, Gif
     found: dict[str, Gift] = {}
     served: set[str] = set()
     givers = [each for part in parts if (each := _giver(part, queues, pace))]
+    served |= set(_awaiting(parts, queues, max(pace.settle, pace.patience)))
     for waiter in queues.waiters:
         tree = queues.tree_of(waiter.queue)
         if tree in served or queues.in_flux(tree) is not None:
@@ -66,6 +67,15 @@ def gifts(parts: Sequence[Part], queues: Queues, pace: Pace) -> Mapping[str, Gif
             served.add(tree)
             found |= shared
     return found
+
+
+def _awaiting(parts: Sequence[Part], queues: Queues, seconds: float) -> Iterator[str]:
+    """Trees in which somebody was moved so lately that what it gave may not have come to its peer yet."""
+    for part in parts:
+        for workload in part.slices.live:
+            queue = queues.queue_of(workload)
+            if queue is not None and queues.now - part.stepped < seconds:
+                yield queues.tree_of(queue)
 
 
 def _shared(givers: Sequence[_Giver], lack: _Lack, queues: Queues) -> dict[str, Gift]:

@@ -89,11 +89,18 @@ def _waiting(part: Part, window: tuple[int, int], asked: Object, queues: Queues)
     """A Job without quota: lowered to what fits, so that it is admitted; never below what its window says."""
     if part.slices.has_given_back:
         return decision(part, Verb.STAYS, f"it waits for quota for the {part.left} volumes that are left")
+    queue = queues.queue_of(asked)
+    changing = None if queue is None else queues.in_flux(queues.tree_of(queue))
+    if changing is not None:
+        return decision(part, Verb.STAYS, f"it has no quota, and {changing}")
     bounds = bounds_of(part, window, queues.most(asked))
     was = "it was evicted, and" if fields.holds(asked, "Evicted") else "it waits for quota, and"
     if bounds.most < part.width:
         return decision(part, Verb.LOWERED, f"{was} {bounds.because}", bounds.most)
-    fits = queues.fits(asked)
+    return _to_what_fits(part, bounds, queues.fits(asked), was)
+
+
+def _to_what_fits(part: Part, bounds: Bounds, fits: int | None, was: str) -> Decision:
     if fits is None:
         return decision(part, Verb.STAYS, f"{was} what its queue has free cannot be told")
     if fits >= part.width:
