@@ -184,6 +184,8 @@ def run_by_usage(case: Case) -> Answer:
         scene.ground()
         lines = {key: each for key, each in scene.state.local_queues.items() if each.name != gone}
         scene.state = replace(scene.state, local_queues=lines)
+        # the object is gone, and nobody has told the manager
+        scene.memory = replace(scene.memory, seen=scene.state)
     decisions: list[Decision] = []
     for _ in range(len(scene.state.workloads)):
         new = step(scene)

@@ -63,7 +63,7 @@ def run_queue(case: Case) -> Answer:
         pending = pending.without(workload.key)
     moved = len(pending.aside)
     if given.get("queueInadmissibleWorkloads"):
-        pending = wake(pending, lambda info: _may_wake(info.workload))
+        pending = wake(pending, _is_open, lambda info: is_ready(info.workload, NOW))
     moved -= len(pending.aside)
     want = case.expected
     expected = (
@@ -74,9 +74,9 @@ def run_queue(case: Case) -> Answer:
     return expected, (sorted(pending.active), len(pending.active) + len(pending.aside), moved)
 
 
-def _may_wake(workload: Workload) -> bool:
-    labels = NAMESPACES.get(workload.namespace)
-    return labels is not None and DEPARTMENTS.matches(labels) and is_ready(workload, NOW)
+def _is_open(namespace: str) -> bool:
+    labels = NAMESPACES.get(namespace)
+    return labels is not None and DEPARTMENTS.matches(labels)
 
 
 def run_backoff(case: Case) -> Answer:

@@ -80,6 +80,52 @@ def test_a_stopped_queue_admits_nobody() -> None:
     assert cluster.cycles(2) == [[], []]
 
 
+def test_a_workload_that_is_moved_to_another_queue_leaves_the_old_one() -> None:
+    cluster = Cluster(queue("a", group(x=0)), queue("b", group(x=1)), job("one", cpu=1))
+    assert cluster.cycles(1) == [[]]
+    cluster.add(replace(cluster.state.workloads["team/one"], queue="b"))
+    assert cluster.cycles(2) == [["one"], []]
+    assert not cluster.memory.line("a").aside
+
+
+def test_a_local_queue_that_is_led_elsewhere_takes_its_workloads_along() -> None:
+    cluster = Cluster(queue("a", group(x=0)), queue("b", group(x=1)), job("one", cpu=1))
+    assert cluster.cycles(1) == [[]]
+    lines = dict(cluster.state.local_queues)
+    lines["team/a"] = replace(lines["team/a"], cluster_queue="b")
+    cluster.state = replace(cluster.state, local_queues=lines)
+    assert cluster.cycles(2) == [["one"], []]
+    assert not cluster.memory.line("a").aside
+
+
+def test_a_local_queue_that_is_stopped_and_goes_on() -> None:
+    cluster = Cluster(queue("a", group(x=1)), job("one", cpu=1))
+    lines = dict(cluster.state.local_queues)
+    cluster.state = replace(
+        cluster.state, local_queues={name: replace(line, stopped=True) for name, line in lines.items()}
+    )
+    assert cluster.cycles(1) == [[]]
+    cluster.state = replace(cluster.state, local_queues=lines)
+    assert cluster.cycles(1) == [["one"]]
+
+
+def test_more_quota_and_new_nodes_wake_those_who_wait() -> None:
+    cluster = Cluster(queue("a", group(x=1)), job("large", cpu=3))
+    assert cluster.cycles(2) == [[], []]
+    cluster.state = replace(cluster.state, cluster_queues={"a": queue("a", group(x=3))})
+    assert cluster.cycles(1) == [["large"]]
+
+
+def test_a_queue_that_comes_later_finds_those_who_wait_for_it() -> None:
+    cluster = Cluster(queue("a", group(x=1)), job("one", "b", cpu=1))
+    assert cluster.cycles(1) == [[]]
+    grown = Cluster(queue("a", group(x=1)), queue("b", group(x=1))).state
+    cluster.state = replace(
+        cluster.state, cluster_queues=grown.cluster_queues, local_queues=grown.local_queues
+    )
+    assert cluster.cycles(1) == [["one"]]
+
+
 def test_every_queue_has_a_head_in_each_cycle() -> None:
     queues = [queue(name, group(x=2)) for name in "abc"]
     jobs = [job(f"{name}{n}", name, cpu=1, at=n) for name in "abc" for n in range(2)]
@@ -250,3 +296,22 @@ def test_an_elastic_workload_grows_into_a_new_slice_that_replaces_the_old_one() 
     cluster.add(replace(job("grown", pods=3, cpu=1, at=1), elastic=True, replaces="team/small"))
     assert sorted(cluster.cycle().admitted) == ["grown"]
     assert cluster.holders == {"grown"}
+
+
+def test_a_local_queue_that_is_deleted_takes_its_workloads_out_of_line() -> None:
+    cluster = Cluster(queue("a", group(x=0)), job("one", cpu=1))
+    cluster.cycle()
+    cluster.state = replace(cluster.state, local_queues={}, cluster_queues={"a": queue("a", group(x=1))})
+    assert cluster.cycles(1) == [[]]
+
+
+def test_those_of_a_namespace_that_is_closed_stay_aside_when_the_others_are_woken() -> None:
+    selector: dict[str, Any] = {"namespaceSelector": {"matchLabels": {"open": "yes"}}}
+    cluster = Cluster(queue("a", group(x=1), **selector), job("one", cpu=1), job("two", cpu=1, at=1))
+    assert cluster.cycles(2) == [[], []]
+    cluster.state = replace(cluster.state, namespaces={"team": {"open": "yes"}})
+    assert cluster.cycles(1) == [["one"]]
+    cluster.state = replace(cluster.state, namespaces={"team": {}})
+    cluster.end("one")
+    assert cluster.cycles(2) == [[], []]
+    assert set(cluster.memory.line("a").aside) == {"team/two"}

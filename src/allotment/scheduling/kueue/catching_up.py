@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 
 from allotment.scheduling.kueue.charges import Info, info_of, queue_time
 from allotment.scheduling.kueue.decisions import Reason, Requeue
@@ -108,7 +108,17 @@ class _Desk:
                 self.generations[name] = self.generations.get(name, 0) + 1
         self.lines = {name: line for name, line in self.lines.items() if name in state.cluster_queues}
         self.everything = self.differs("local_queues", "cluster_queues")
+        for name in self.lines if self.everything else ():
+            self._leave_line(name)
         self.woken.update(state.cluster_queues)
+
+    def _leave_line(self, name: str) -> None:
+        """Take those out of a line whose LocalQueue does not lead there any more."""
+        line = self.lines[name]
+        for each in (*line.active.values(), *line.aside.values()):
+            if self._queue_of(each.info.workload) != name:
+                line = line.without(each.info.key)
+        self.lines[name] = line
 
     def changes(self) -> Iterable[tuple[str, Workload | None, Workload | None]]:
         """The workloads to look at: key, before and now."""
@@ -168,6 +178,8 @@ class _Desk:
         settings = self.memory.settings
         if new.on_hold:
             self._forget(new)
+        if old is not None and old.queue_key != new.queue_key:
+            self._forget(old)
         if not is_admissible(new, settings):
             return
         name = self._queue_of(new)
@@ -212,13 +224,13 @@ class _Desk:
                 continue
             due = [
                 each
-                for each in line.aside.values()
+                for each in line.apart.values()
                 if each.info.workload.requeue_at is not None
                 and seen < each.info.workload.requeue_at
                 and is_ready(each.info.workload, self.now)
             ]
-            aside = line.aside.put({each.info.key: None for each in due})
-            self.lines[name] = push_all(replace(line, aside=aside), due)
+            apart = line.apart.put({each.info.key: None for each in due})
+            self.lines[name] = push_all(replace(line, apart=apart), due)
 
     def wake(self) -> None:
         """Let everyone try again who shares quota with a queue that has some back."""
@@ -227,11 +239,8 @@ class _Desk:
             queue = self.state.cluster_queues.get(name)
             if queue is None or name not in self.lines:
                 continue
-
-            line = self.lines[name]
-            spaces = {each.info.workload.namespace for each in line.aside.values()}
-            open_to = frozenset(space for space in spaces if selects(self.state, queue, space))
-            self.lines[name] = wake(line, partial(_may_try, open_to, self.now))
+            opens = cache(partial(selects, self.state, queue))
+            self.lines[name] = wake(self.lines[name], opens, lambda info: is_ready(info.workload, self.now))
 
     def result(self) -> Memory:
         """The memory."""
@@ -287,10 +296,6 @@ class _Desk:
 def _rank(info: Info, settings: Settings) -> tuple[int, float, str, str]:
     workload = info.workload
     return -info.priority, queue_time(workload, settings), workload.uid, info.key
-
-
-def _may_try(namespaces: frozenset[str], now: float, info: Info) -> bool:
-    return info.workload.namespace in namespaces and is_ready(info.workload, now)
 
 
 def _gives_room(old: Workload, new: Workload) -> bool:

@@ -8,33 +8,22 @@ workload for which others are being evicted stays in front of a best-effort queu
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from allotment.scheduling.kueue.assignment import Progress
 from allotment.scheduling.kueue.charges import Info
 from allotment.scheduling.kueue.decisions import Reason, Requeue
+from allotment.scheduling.kueue.lanes import Lanes, Queued, Rank
 from allotment.scheduling.state.queues import Strategy
 from allotment.scheduling.state.shelf import Shelf
 
-Rank = tuple[int, float, str, str]
+__all__ = ["Pending", "Queued", "Rank", "Sticky", "pop", "push", "push_all", "requeue", "wake"]
 
 AT_ONCE = frozenset(
     {Requeue.AFTER_NOMINATION, Requeue.PREEMPTION, Requeue.MIGRATION, Requeue.PREEMPTION_FAILED}
 )
 _ALIKE = frozenset({Requeue.NO_FIT, Requeue.NO_CANDIDATES})
 _NONE: Shelf[str, Queued] = Shelf()
-
-
-@dataclass(frozen=True, slots=True)
-class Queued:
-    """A workload in line: its totals, its place, and how far its flavors were tried."""
-
-    info: Info
-    rank: Rank
-    progress: Progress | None = None
-    seen: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,88 +37,105 @@ class Sticky:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """One ClusterQueue's line. ``cycle`` counts heads taken, ``woken`` is the count at the last waking."""
+    """One ClusterQueue's line. ``cycle`` counts heads taken, ``woken`` is the count at the last waking.
 
-    line: tuple[Rank, ...] = ()
-    active: Shelf[str, Queued] = _NONE
-    aside: Shelf[str, Queued] = _NONE
+    ``apart`` are those put aside one by one; those put aside because of a workload like them rest in their
+    lanes, with the reason in ``parked``.
+    """
+
+    lanes: Lanes = field(default_factory=Lanes)
+    apart: Shelf[str, Queued] = _NONE
     parked: Mapping[str, Reason] = field(default_factory=dict, hash=False)
     cycle: int = 0
     woken: int = -1
     sticky: Sticky | None = None
     timed: bool = False
 
+    @property
+    def active(self) -> dict[str, Queued]:
+        """All who are in line; it costs as much as they are many."""
+        return dict(self.lanes.members(resting=False))
+
+    @property
+    def aside(self) -> dict[str, Queued]:
+        """All who are put aside."""
+        return {**self.apart, **dict(self.lanes.members(resting=True))}
+
     def find(self, key: str) -> Queued | None:
         """A workload that waits here."""
-        return self.active.get(key) or self.aside.get(key)
+        return self.lanes.find(key) or self.apart.get(key)
+
+    def is_lined(self, key: str) -> bool:
+        """Whether a workload is to be tried."""
+        return key in self.lanes.kinds and not self.lanes.rests(key)
+
+    def set_aside(self, key: str) -> Queued | None:
+        """A workload that is put aside."""
+        return self.lanes.find(key) if self.lanes.rests(key) else self.apart.get(key)
 
     def without(self, key: str) -> Pending:
         """The line without a workload: it is admitted, done or gone."""
-        changed = self._unlined(key)
-        if key in changed.aside:
-            changed = replace(changed, aside=changed.aside.put({key: None}))
+        changed = self.taken(key)
         if changed.sticky is not None and changed.sticky.key == key:
             changed = replace(changed, sticky=None)
         return changed
 
-    def _unlined(self, key: str) -> Pending:
-        queued = self.active.get(key)
-        if queued is None:
-            return self
-        index = bisect_left(self.line, queued.rank)
-        line = self.line[:index] + self.line[index + 1 :]
-        return replace(self, line=line, active=self.active.put({key: None}))
+    def taken(self, key: str) -> Pending:
+        """The line without a workload that may come back."""
+        changed = self
+        if key in self.apart:
+            changed = replace(self, apart=self.apart.put({key: None}))
+        if key in changed.lanes.kinds:
+            changed = replace(changed, lanes=changed.lanes.without(key))
+        return changed
 
-    def lined(self, queued: Queued) -> Pending:
+    def lined(self, queued: Queued, *, loose: bool = False) -> Pending:
         """The line with a workload that is to be tried."""
-        changed = self._unlined(queued.info.key)
-        index = bisect_left(changed.line, queued.rank)
-        line = (*changed.line[:index], queued.rank, *changed.line[index:])
-        return replace(changed, line=line, active=changed.active.put({queued.info.key: queued}))
+        changed = self.taken(queued.info.key)
+        return replace(changed, lanes=changed.lanes.with_all([queued], loose=loose))
 
     def put_aside(self, queued: Queued) -> Pending:
         """The line with a workload that is not to be tried."""
+        changed = self.taken(queued.info.key)
         timed = self.timed or queued.info.workload.requeue_at is not None
-        return replace(self, aside=self.aside.put({queued.info.key: queued}), timed=timed)
+        return replace(changed, apart=changed.apart.put({queued.info.key: queued}), timed=timed)
 
 
 def pop(pending: Pending, usage_of: Callable[[Info], float] | None = None) -> tuple[Queued | None, Pending]:
     """The head of a line, and the line without it; ``usage_of`` puts LocalQueues that had less in front."""
-    taken = replace(pending, cycle=pending.cycle + 1)
-    if not pending.line:
-        return None, taken
+    pending = replace(pending, cycle=pending.cycle + 1)
+    head = pending.lanes.first()
+    if head is None:
+        return None, pending
     sticky = pending.sticky
-    front = sticky.key if sticky and sticky.stays and sticky.key in pending.active else None
+    front = sticky.key if sticky and sticky.stays and pending.is_lined(sticky.key) else None
     if usage_of is not None:
-        front = min(
-            pending.line,
-            key=lambda rank: (usage_of(pending.active[rank[3]].info), rank[3] != front, rank),
-        )[3]
-    queued = pending.active[front or pending.line[0][3]]
-    return queued, taken._unlined(queued.info.key)
+        head = min(
+            pending.active.values(),
+            key=lambda each: (usage_of(each.info), each.info.key != front, each.rank),
+        )
+    elif front is not None:
+        head = pending.find(front) or head
+    return head, pending.taken(head.info.key)
 
 
 def push(pending: Pending, queued: Queued, strategy: Strategy, *, ready: bool) -> Pending:
     """The line with a workload that is new or has changed (``PushOrUpdate``)."""
     key = queued.info.key
-    old = pending.aside.get(key)
-    if old is not None:
-        if not _changed(old, queued):
-            return pending.put_aside(queued)
-        pending = replace(pending, aside=pending.aside.put({key: None}))
-    here = key in pending.active
+    here = pending.is_lined(key)
+    old = pending.set_aside(key)
+    if old is not None and not _changed(old, queued):
+        return pending.put_aside(queued)
     if not here and not ready:
         return pending.put_aside(queued)
     if strategy is Strategy.BEST_EFFORT and not here and queued.info.shape in pending.parked:
         return pending.put_aside(queued)
-    return pending.lined(queued)
+    return pending.lined(queued, loose=not ready)
 
 
 def push_all(pending: Pending, queued: Iterable[Queued]) -> Pending:
     """The line with many workloads that are new, all to be tried."""
-    new = {each.info.key: each for each in queued}
-    line = tuple(sorted((*pending.line, *(each.rank for each in new.values()))))
-    return replace(pending, line=line, active=pending.active.put(new))
+    return replace(pending, lanes=pending.lanes.with_all(queued))
 
 
 def _changed(old: Queued, new: Queued) -> bool:
@@ -160,12 +166,10 @@ def requeue(
         pending = replace(pending, sticky=Sticky(key, stays, queued.seen))
     at_once = why is not Requeue.NAMESPACE if strategy is Strategy.STRICT else why in AT_ONCE
     tries_on = queued.progress is not None and queued.progress.pending
+    known = pending.set_aside(key)
     if ready and (at_once or pending.woken >= pending.cycle or tries_on):
-        aside = pending.aside.get(key)
-        if aside is not None:
-            return replace(pending, aside=pending.aside.put({key: None})).lined(aside)
-        return pending if key in pending.active else pending.lined(queued)
-    if key in pending.aside or key in pending.active:
+        return pending if pending.is_lined(key) else pending.lined(known or queued)
+    if known is not None or pending.is_lined(key):
         return pending
     pending = pending.put_aside(queued)
     if queued.info.shape is not None and why in _ALIKE and strategy is Strategy.BEST_EFFORT:
@@ -175,25 +179,22 @@ def requeue(
 
 def _park(pending: Pending, shape: str, reason: Reason) -> Pending:
     """Put aside what is like a workload that found nothing."""
-    alike = {key: each for key, each in pending.active.items() if each.info.shape == shape}
+    lanes, loose = pending.lanes.rested(shape)
     parked = {**pending.parked, shape: reason}
-    if not alike:
-        return replace(pending, parked=parked)
-    gone = {each.rank for each in alike.values()}
-    return replace(
-        pending,
-        parked=parked,
-        line=tuple(rank for rank in pending.line if rank not in gone),
-        active=pending.active.put(dict.fromkeys(alike)),
-        aside=pending.aside.put(alike),
-    )
+    return replace(pending, lanes=lanes, parked=parked, apart=pending.apart.put(loose))
 
 
-def wake(pending: Pending, ready: Callable[[Info], bool]) -> Pending:
-    """The line after something has changed that may let workloads in: all that may be tried are."""
-    pending = replace(pending, woken=pending.cycle, parked={})
-    woken = {key: each for key, each in pending.aside.items() if ready(each.info)}
-    if not woken:
-        return pending
-    aside = pending.aside.put(dict.fromkeys(woken))
-    return push_all(replace(pending, aside=aside), woken.values())
+def wake(pending: Pending, opens: Callable[[str], bool], ready: Callable[[Info], bool]) -> Pending:
+    """The line after something has changed that may let workloads in: all that may be tried are.
+
+    ``opens`` says whether the queue is open to a namespace.
+    """
+    lanes, closed = pending.lanes.woken(opens)
+    woken = {
+        key: each
+        for key, each in pending.apart.items()
+        if opens(each.info.workload.namespace) and ready(each.info)
+    }
+    apart = pending.apart.put({**dict.fromkeys(woken), **closed})
+    changed = replace(pending, lanes=lanes, apart=apart, woken=pending.cycle, parked={})
+    return push_all(changed, woken.values()) if woken else changed
