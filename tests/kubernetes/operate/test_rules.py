@@ -185,6 +185,15 @@ def test_after_an_eviction_it_is_lowered_to_what_fits() -> None:
     assert "it was evicted" in found.reason
 
 
+def test_after_an_eviction_it_waits_until_the_queues_tell_what_is_free() -> None:
+    world = World()
+    world.add(Work("letters", width=7)).slices.append(
+        Workload(1, 7, START, since=world.clock - 1, evicted=True, reason="WaitingForQuota")
+    )
+    world.admitted(Work("maps", "laboratory", width=4))
+    assert "has just been refused" in decided(world)["letters"].reason
+
+
 def test_after_an_eviction_it_leaves_what_a_peer_claims_of_its_own() -> None:
     world = World()
     world.add(Work("letters", width=8)).slices.append(
@@ -268,6 +277,17 @@ def test_it_does_not_shrink_within_its_minimum_runtime() -> None:
     world = peers(3)
     world.works["letters"].stepped = world.clock - 599
     assert decided(world)["letters"].to == 6
+
+
+def test_what_was_just_given_is_not_given_again_by_another() -> None:
+    world = peers(3)
+    world.admitted(Work("plays", width=1, window=(1, 1), stepped=world.clock - 5))
+    world.works["letters"].width = world.works["letters"].slices[0].count = 5
+    world.works["maps"].slices[0].created = world.clock - 60
+    found = decided(world, Pace(settle=20, minimum_runtime=0))
+    assert found["letters"].to == 5
+    world.works["plays"].stepped = START
+    assert decided(world, Pace(settle=20, minimum_runtime=0))["letters"].to == 4
 
 
 def test_it_gives_nothing_that_would_not_let_the_peer_in() -> None:
