@@ -41,6 +41,13 @@ PIPELINE: Final[Mapping[str, Any]] = {
 }
 
 
+def held(go: Path, pipeline: Mapping[str, Any] = PIPELINE) -> dict[str, Any]:
+    """A pipeline whose pages wait until a file is there."""
+    words = f'while [ ! -e "{go}" ]; do sleep 0.1; done; cp "$0" "$1/text"'
+    run = ["sh", "-c", words, "{page}", "{out}"]
+    return {**pipeline, "steps": [{"step": "command", "settings": {"run": run}}]}
+
+
 @dataclass(frozen=True, slots=True)
 class Said:
     """What a command said, and its exit code."""

@@ -12,7 +12,7 @@ from tests.buckets.moto_server import moto
 from tests.controlplane.nodes import publish, withdraw
 from tests.controlplane.plane import Plane
 from tests.controlplane.processes import until
-from tests.controlplane.team import PIPELINE, TEAM, Team, ending, team_on
+from tests.controlplane.team import TEAM, Team, ending, held, team_on
 
 
 @pytest.fixture(scope="module")
@@ -52,14 +52,15 @@ def test_every_volume_is_complete_on_cards_that_the_need_allows(team: Team) -> N
     until(lambda: not team.client.listed(CLAIM, TEAM), "the claims to be gone")
 
 
-def test_a_second_apply_says_that_there_is_nothing_to_do(team: Team) -> None:
-    team.scan("book-1", 30)
-    team.write("pipelines/pages.yaml", slow())
+def test_a_second_apply_says_that_there_is_nothing_to_do(team: Team, tmp_path: Path) -> None:
+    team.scan("book-1", 2)
+    team.write("pipelines/pages.yaml", held(tmp_path / "go"))
     team.campaign("once", ["book-1"])
     team.applied()
     before = ours(team)
     assert "nothing to do" in team.applied()
     assert ours(team) == before
+    (tmp_path / "go").touch()
     team.finished("once")
     team.applied()
     assert "nothing to do" in team.applied()
@@ -103,9 +104,9 @@ def test_prune_takes_what_the_repository_no_longer_has_and_nothing_else(team: Te
     team.client.delete(CONFIG_MAP, "mine", TEAM)
 
 
-def test_an_evicted_worker_costs_no_retry_and_the_volume_is_finished(team: Team) -> None:
-    team.scan("long", 30)
-    team.write("pipelines/pages.yaml", slow())
+def test_an_evicted_worker_costs_no_retry_and_the_volume_is_finished(team: Team, tmp_path: Path) -> None:
+    team.scan("long", 3)
+    team.write("pipelines/pages.yaml", held(tmp_path / "go"))
     team.campaign("slow", ["long"])
     team.applied()
     until(lambda: [each for each in team.client.listed(POD, TEAM) if running(each)], "the worker")
@@ -113,6 +114,9 @@ def test_an_evicted_worker_costs_no_retry_and_the_volume_is_finished(team: Team)
     eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": pod["metadata"]}
     metadata = {"name": pod["metadata"]["name"], "namespace": TEAM}
     team.plane.client().ask(POD.path(TEAM, metadata["name"], "eviction"), {**eviction, "metadata": metadata})
+    uid = pod["metadata"]["uid"]
+    until(lambda: uid not in {each["metadata"]["uid"] for each in team.client.listed(POD, TEAM)}, "its end")
+    (tmp_path / "go").touch()
     job = team.finished("slow")
     assert ending(job) == "Complete"
     assert job["status"].get("failed", 0) == 0
@@ -121,11 +125,6 @@ def test_an_evicted_worker_costs_no_retry_and_the_volume_is_finished(team: Team)
 
 def running(pod: Object) -> bool:
     return bool(pod["status"].get("phase") == "Running")
-
-
-def slow() -> dict[str, object]:
-    command = ["sh", "-c", 'sleep 0.1; cp "$0" "$1/text"', "{page}", "{out}"]
-    return {**PIPELINE, "steps": [{"step": "command", "settings": {"run": command}}]}
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from allotment.kubernetes.kinds import CLUSTER_QUEUE, POD, WORKLOAD
 from tests.buckets.moto_server import moto
 from tests.controlplane.plane import Plane
 from tests.controlplane.processes import until
-from tests.controlplane.team import PIPELINE, TEAM, Team, ending, team_on
+from tests.controlplane.team import PIPELINE, TEAM, Team, ending, held, team_on
 
 SCHEDULER = "kueue"
 BY_CLASS = {**PIPELINE, "gpu": {"card": "a100"}}
@@ -57,9 +57,9 @@ def test_every_volume_is_complete_within_the_quota(team: Team) -> None:
     assert told >= {"QuotaReserved", "Admitted", "Finished"}
 
 
-def test_an_apply_of_what_runs_changes_nothing(team: Team) -> None:
-    team.scan("long", 40)
-    team.write("pipelines/pages.yaml", slow())
+def test_an_apply_of_what_runs_changes_nothing(team: Team, tmp_path: Path) -> None:
+    team.scan("long", 3)
+    team.write("pipelines/pages.yaml", held(tmp_path / "go", BY_CLASS))
     team.campaign("long", ["long"], window=1)
     team.applied()
     until(lambda: running(team), "the worker to run")
@@ -68,12 +68,13 @@ def test_an_apply_of_what_runs_changes_nothing(team: Team) -> None:
     assert "nothing to do" in team.applied()
     assert team.job("long")["spec"] == before
     assert [each["metadata"]["uid"] for each in pods(team)] == [worker["metadata"]["uid"]]
+    (tmp_path / "go").touch()
     assert ending(team.finished("long")) == "Complete"
 
 
-def test_a_pause_holds_and_ends(team: Team) -> None:
-    team.scan("long", 40)
-    team.write("pipelines/pages.yaml", slow())
+def test_a_pause_holds_and_ends(team: Team, tmp_path: Path) -> None:
+    team.scan("long", 3)
+    team.write("pipelines/pages.yaml", held(tmp_path / "go", BY_CLASS))
     team.campaign("paused", ["long"], window=1)
     team.applied()
     until(lambda: running(team), "the worker to run")
@@ -85,6 +86,7 @@ def test_a_pause_holds_and_ends(team: Team) -> None:
     assert not pods(team)
     team.campaign("paused", ["long"], window=1)
     team.applied()
+    (tmp_path / "go").touch()
     job = team.finished("paused")
     assert (ending(job), job["status"].get("failed", 0)) == ("Complete", 0)
     assert team.complete() == {"long"}
@@ -110,8 +112,3 @@ def test_a_claim_with_selectors_is_not_admitted_by_this_version_and_kueue_says_s
 
 def running(team: Team) -> bool:
     return any(each["status"].get("phase") == "Running" for each in pods(team))
-
-
-def slow() -> dict[str, object]:
-    command = ["sh", "-c", 'sleep 0.1; cp "$0" "$1/text"', "{page}", "{out}"]
-    return {**BY_CLASS, "steps": [{"step": "command", "settings": {"run": command}}]}
