@@ -31,9 +31,14 @@ def moto() -> Iterator[str]:
 
 def make_bucket(endpoint: str, name: str) -> None:
     """Make a bucket."""
+    put(endpoint, name)
+
+
+def put(endpoint: str, key: str, data: bytes = b"") -> None:
+    """An object, or a bucket; the key begins with the bucket's name."""
     connection = http.client.HTTPConnection(urlsplit(endpoint).netloc, timeout=30)
     try:
-        connection.request("PUT", f"/{name}", headers={"Authorization": AUTHORIZATION})
+        connection.request("PUT", f"/{key}", body=data, headers={"Authorization": AUTHORIZATION})
         assert connection.getresponse().status == 200
     finally:
         connection.close()

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import click
 
 from tests.controlplane.components import PROGRAMS
+from tests.controlplane.first_steps import next_steps
+from tests.controlplane.plane import ROOT
 from tests.controlplane.processes import NotReady, until
 from tests.controlplane.standing import KUBECONFIG, PROCESS, stand
 from tests.go_programs import NoProgram, built
 
 DESCRIBED: Final = "2 nodes of 4 x A100-80, 2 nodes of 4 x L4"
-FOLDER: Final = Path(os.environ.get("XDG_RUNTIME_DIR") or "/tmp") / f"allotment-cluster-{os.getuid()}"
+OF_CHECKOUT: Final = hashlib.sha256(bytes(ROOT.resolve())).hexdigest()[:6]
+FOLDER: Final = (
+    Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir())
+    / f"allotment-cluster-{os.getuid()}-{OF_CHECKOUT}"
+)
+"""Of this user and checkout, so that nobody ends the plane of another."""
+LOG: Final = "keeper.log"
+READY_SECONDS: Final = 180
 
 
 @click.group(help="A real control plane for tests.")
@@ -49,37 +61,55 @@ def build(minutes: float, names: tuple[str, ...]) -> None:
 @click.option("--folder", type=Path, default=FOLDER, show_default=True)
 @click.option("--here", is_flag=True, help="In this process, until it is told to end.")
 def up(describe: str, folder: Path, *, kueue: bool, here: bool) -> None:
-    """Starts a keeper in the background, and waits until its plane is ready."""
+    """Starts a keeper in the background, and waits until its plane is ready; one that is there is told."""
     if here:
         stand(folder, describe, with_kueue=kueue)
         return
     if _keeper(folder) is not None:
-        raise click.ClickException(f"{folder} has one already: make cluster-down")
+        _wait_for_kubeconfig(folder, lambda: _keeper(folder) is None)
+        click.echo(
+            "It runs already, with the nodes it was started with; `make cluster-down` ends it.", err=True
+        )
+        _tell(folder)
+        return
     for name in ("etcd", "kubernetes", *(["kueue"] if kueue else [])):
         try:
             built(PROGRAMS[name], download=True, seconds=3600)
         except NoProgram as reason:
             raise click.ClickException(str(reason)) from None
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, mode=0o700)
     words = [sys.executable, "-m", "tests.controlplane", "up", "--here", "--folder", str(folder)]
     words += ["--describe", describe, "--kueue" if kueue else "--no-kueue"]
-    log = folder / "keeper.log"
-    with log.open("wb") as out:
+    with (folder / LOG).open("wb") as out:
         keeper = subprocess.Popen(
             words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
         )
+    _wait_for_kubeconfig(folder, lambda: keeper.poll() is not None)
+    _tell(folder)
+
+
+def _wait_for_kubeconfig(folder: Path, has_ended: Callable[[], bool]) -> None:
+    """Return once the plane is ready; ClickException where it does not become so."""
     try:
         until(
-            lambda: (folder / KUBECONFIG).exists() or keeper.poll() is not None,
-            "the plane",
-            seconds=120,
+            lambda: (folder / KUBECONFIG).exists() or has_ended(),
+            f"the plane (its log is {folder / LOG})",
+            seconds=READY_SECONDS,
         )
     except NotReady as error:
         raise click.ClickException(str(error)) from None
-    if keeper.poll() is not None:
-        raise click.ClickException(f"it did not start:\n{log.read_text(encoding='utf-8')[-2000:]}")
+    if not (folder / KUBECONFIG).exists():
+        said = (folder / LOG).read_text(encoding="utf-8")[-2000:]
+        raise click.ClickException(f"it did not start:\n{said}")
+
+
+def _tell(folder: Path) -> None:
+    """The kubeconfig's path to whoever takes it, what to type next to who reads it."""
     click.echo(folder / KUBECONFIG)
+    click.echo("It has an S3 server, a team, and a campaign that is not sent yet. Next:", err=True)
+    for line in next_steps(folder):
+        click.echo(f"  {line}", err=True)
 
 
 @main.command(help="End the plane that `up` has started.")

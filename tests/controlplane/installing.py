@@ -46,22 +46,27 @@ def known(objects: Iterable[Object]) -> tuple[Object, ...]:
     return tuple(each for each in objects if not str(each["apiVersion"]).startswith(FOREIGN))
 
 
-@contextmanager
-def installed(client: Client, objects: Iterable[Object]) -> Iterator[None]:
-    """The platform's objects, with its admission policies in force until the block ends."""
+def install(client: Client, objects: Iterable[Object]) -> tuple[Object, ...]:
+    """The platform's objects, as far as they are known here, with its admission policies in force."""
     mine = known(objects)
     for each in mine:
         client.apply(each, manager=MANAGER, force=True)
-    namespaces = [each["metadata"]["name"] for each in mine if each["kind"] == "Namespace"]
-    for namespace in namespaces:
+    for namespace in _namespaces(mine):
         until(partial(_refused, client, namespace), "the admission policies to be in force")
+    return mine
+
+
+@contextmanager
+def installed(client: Client, objects: Iterable[Object]) -> Iterator[None]:
+    """The platform's objects, with its admission policies in force until the block ends."""
+    mine = install(client, objects)
     try:
         yield
     finally:
         for each in reversed(mine):
             if each["kind"] != "Namespace":
                 client.delete(kind_of(each), each["metadata"]["name"], each["metadata"].get("namespace"))
-        for namespace in namespaces:
+        for namespace in _namespaces(mine):
             until(partial(_let_in, client, namespace), "the policies to be gone")
 
 
@@ -72,6 +77,10 @@ def define_kueue(plane: Plane, definitions: Iterable[Object] | None = None) -> N
         plane.put(DEFINITION, each)
         names.add(each["metadata"]["name"])
     until(lambda: names <= set(_established(client)), "the kinds of Kueue to be served")
+
+
+def _namespaces(objects: Iterable[Object]) -> list[str]:
+    return [each["metadata"]["name"] for each in objects if each["kind"] == "Namespace"]
 
 
 def _established(client: Client) -> Iterator[str]:
