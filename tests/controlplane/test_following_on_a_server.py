@@ -13,19 +13,15 @@ from allotment.kubernetes.kinds import POD
 from tests.buckets.moto_server import moto
 from tests.controlplane.plane import Plane
 from tests.controlplane.processes import until
-from tests.controlplane.team import PIPELINE, TEAM, Team, team_on
+from tests.controlplane.team import PIPELINE, TEAM, Team, held, team_on
 
-STEP = {
-    "step": "command",
-    "settings": {"run": ["sh", "-c", 'sleep 0.3; cp "$0" "$1/text"', "{page}", "{out}"]},
-}
-SLOW = {**PIPELINE, "gpu": {"card": "a100"}, "steps": [STEP]}
+BY_CLASS = {**PIPELINE, "gpu": {"card": "a100"}}
 
 
 @pytest.fixture
 def team(with_kueue: Plane, tmp_path: Path) -> Iterator[Team]:
     with moto() as store, team_on(with_kueue, tmp_path, store, "kueue") as found:
-        found.write("pipelines/pages.yaml", SLOW)
+        found.write("pipelines/pages.yaml", held(tmp_path / "go", BY_CLASS))
         yield found
 
 
@@ -43,10 +39,10 @@ def told(team: Team, *words: str) -> dict[str, Any]:
 def test_one_runs_and_one_waits_for_the_quota_that_it_holds(team: Team, tmp_path: Path) -> None:
     volumes = [f"book-{number}" for number in range(1, 5)]
     for each in (*volumes, "late"):
-        team.scan(each, 400)
+        team.scan(each, 2)
     team.campaign("first", volumes, window={"min": 4, "max": 4})
     team.applied()
-    until(lambda: running(team) == 4, "four workers", seconds=60)
+    until(lambda: running(team) == 4, "four workers", seconds=120)
     team.campaign("second", ["late"], window=1)
     team.applied()
 
@@ -76,4 +72,4 @@ def test_a_need_that_this_kueue_refuses_is_told_as_what_never_starts(team: Team)
     team.write("pipelines/pages.yaml", PIPELINE)
     team.campaign("chosen", ["book-1"], window=1)
     team.applied()
-    until(lambda: "CEL selectors" in team.allot("why", "chosen", "--cluster").out, "the reason", seconds=60)
+    until(lambda: "CEL selectors" in team.allot("why", "chosen", "--cluster").out, "the reason", seconds=120)
