@@ -43,8 +43,16 @@ PIPELINE: Final[Mapping[str, Any]] = {
 
 def held(go: Path, pipeline: Mapping[str, Any] = PIPELINE) -> dict[str, Any]:
     """A pipeline whose pages wait until a file is there."""
-    words = f'while [ ! -e "{go}" ]; do sleep 0.1; done; cp "$0" "$1/text"'
-    run = ["sh", "-c", words, "{page}", "{out}"]
+    return _copying(f'while [ ! -e "{go}" ]; do sleep 0.1; done', pipeline)
+
+
+def slow(pipeline: Mapping[str, Any] = PIPELINE) -> dict[str, Any]:
+    """A pipeline whose pages take a while each."""
+    return _copying("sleep 0.1", pipeline)
+
+
+def _copying(words: str, pipeline: Mapping[str, Any]) -> dict[str, Any]:
+    run = ["sh", "-c", f'{words}; cp "$0" "$1/text"', "{page}", "{out}"]
     return {**pipeline, "steps": [{"step": "command", "settings": {"run": run}}]}
 
 

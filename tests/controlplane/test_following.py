@@ -10,8 +10,8 @@ import pytest
 from tests.buckets.moto_server import moto
 from tests.controlplane.plane import Plane
 from tests.controlplane.processes import until
-from tests.controlplane.team import PIPELINE, Team, team_on
-from tests.controlplane.test_a_campaign_under_kueue import BY_CLASS, active, running, slow, workloads
+from tests.controlplane.team import PIPELINE, Team, slow, team_on
+from tests.controlplane.test_a_campaign_under_kueue import BY_CLASS, active, running, workloads
 
 LONG = 400
 
@@ -37,7 +37,7 @@ def refusal(team: Team, words: str) -> bool:
 def test_what_runs_what_waits_and_what_is_paused_is_told(team: Team) -> None:
     for number in range(1, 6):
         team.scan(f"book-{number}", LONG if number < 4 else 1)
-    team.write("pipelines/pages.yaml", slow())
+    team.write("pipelines/pages.yaml", slow(BY_CLASS))
     team.campaign("first", ["book-1", "book-2", "book-3"], window={"min": 3, "max": 3})
     team.applied()
     until(lambda: running(team), "a worker to run")
