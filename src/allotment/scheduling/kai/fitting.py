@@ -41,13 +41,6 @@ def too_large(session: Session, task: Task) -> str | None:
     return None
 
 
-def misfit(session: Session, task: Task, node: Node) -> str | None:
-    """Why a pod may not go to a node, if so."""
-    if not node.fits(task):
-        return shortage(task, node)
-    return refusal(session, task, node)
-
-
 def shortage(task: Task, node: Node) -> str:
     """What there is too little of."""
     for number, name in _SHORT_OF.items():

@@ -65,12 +65,15 @@ class Node:
 
     __slots__ = (
         "allocatable",
+        "changed",
         "device_users",
         "from_claims",
         "gpu_count",
         "idle",
+        "kind",
         "labels",
         "legacy",
+        "likeness",
         "memory_known",
         "mig",
         "name",
@@ -101,6 +104,17 @@ class Node:
         self.strategy = strategy if strategy in {"single", "mixed"} else ""
         self.legacy: set[str] = set()
         self.device_users: dict[str, int] = {}
+        self.kind = (
+            *self.allocatable,
+            memory,
+            self.memory_known,
+            self.gpu_count,
+            self.mig,
+            self.strategy,
+            self.from_claims,
+        )
+        self.likeness: object = None
+        self.changed: set[str] | None = None
 
     @staticmethod
     def _is_mig(spec: ClusterNode) -> bool:
@@ -108,6 +122,13 @@ class Node:
         if label is not None:
             return label in {"1", "t", "T", "TRUE", "true", "True"}
         return any(name.startswith(MIG_PREFIX) and amount > 0 for name, amount in spec.allocatable.items())
+
+    def like(self) -> object:
+        """Equal for nodes that give every pod the same room and the same score."""
+        if self.likeness is None:
+            alone = self.shared.used or self.device_users
+            self.likeness = self.name if alone else (self.kind, *self.idle, *self.releasing)
+        return self.likeness
 
     @property
     def cpu_only(self) -> bool:
@@ -183,6 +204,8 @@ class Node:
         self._count(entry, self._bring_in(devices), 1)
         if groups is not None:
             self.shared.add(groups, entry.memory, entry.status)
+        if self.changed is not None:
+            self.changed.add(self.name)
         return True
 
     def remove(self, task: Task) -> bool:
@@ -193,6 +216,8 @@ class Node:
         self._count(entry, self._take_out(entry.devices), -1)
         if entry.groups is not None:
             self.shared.remove(entry.groups, entry.memory, entry.status)
+        if self.changed is not None:
+            self.changed.add(self.name)
         return True
 
     def update(self, task: Task, axes: Axes) -> bool:
@@ -201,6 +226,7 @@ class Node:
 
     def _count(self, entry: Entry, others: int, by: int) -> None:
         """``others`` of its GPUs are in the books through other pods."""
+        self.likeness = None
         for number, amount in enumerate(entry.vector):
             if not amount:
                 continue

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from allotment.scheduling.kai import scoring
 from allotment.scheduling.kai.capacity import refused
 from allotment.scheduling.kai.decisions import Reason
-from allotment.scheduling.kai.fitting import misfit, too_large
+from allotment.scheduling.kai.fitting import refusal, shortage, too_large
 from allotment.scheduling.kai.groups import Branch, Group, Leaf
 from allotment.scheduling.kai.next_pods import by_urgency, pods_to_place
 from allotment.scheduling.kai.nodes import Node
@@ -100,16 +100,22 @@ class Placer:
         large = too_large(self.session, task)
         if large is not None:
             return f"Scheduling conditions were not met for pod {task.id}:\nMaxNodePoolResources: {large}."
-        refusal = self.session.claims.refusal(task) if task.pod.claims else None
-        if refusal is not None:
-            return refusal
+        refused_claims = self.session.claims.refusal(task) if task.pod.claims else None
+        if refused_claims is not None:
+            return refused_claims
         reasons: Counter[str] = Counter()
-        for node in scoring.in_order(self.session, nodes, task):
-            why = misfit(self.session, task, node)
-            if why is not None:
-                reasons[why] += 1
-            elif self._on_node(task, node):
-                return None
+        for bunches in scoring.in_order(self.session, nodes, task):
+            fitting = [bunch for bunch in bunches if bunch.first.fits(task)]
+            for bunch in bunches:
+                if bunch not in fitting:
+                    reasons[shortage(task, bunch.first)] += len(bunch.names)
+            for name in scoring.by_name(fitting) if fitting else ():
+                node = self.session.nodes[name]
+                why = refusal(self.session, task, node)
+                if why is not None:
+                    reasons[why] += 1
+                elif self._on_node(task, node):
+                    return None
         counted = ". \n".join(sorted(f"{count} {reason}" for reason, count in reasons.items()))
         return f"{_NO_NODES}: {counted}." if counted else _NO_NODES
 

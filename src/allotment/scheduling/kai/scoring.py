@@ -6,7 +6,10 @@ What fits at once comes before what has to wait, a node with a shared GPU that s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from heapq import merge
+from itertools import groupby
 from typing import Final
 
 from allotment.scheduling.kai.axes import CPU, GPU
@@ -21,29 +24,50 @@ _RESOURCE_TYPE: Final = 10.0
 _DENSEST: Final = 9
 
 
-def in_order(session: Session, nodes: Sequence[Node], task: Task) -> list[Node]:
-    """The nodes on which a pod may be tried, best first."""
-    placed = _placement(session, nodes, task)
-    plugins, topologies = session.plugins, session.topologies
-    scored: list[tuple[float, str, Node]] = []
-    for node in nodes:
+@dataclass(frozen=True, slots=True, eq=False)
+class Bunch:
+    """Nodes, by name, that are alike to a pod; ``first`` stands for all of them."""
+
+    score: float
+    first: Node
+    names: Sequence[str]
+
+
+def in_order(session: Session, nodes: Sequence[Node], task: Task) -> Iterator[list[Bunch]]:
+    """The nodes on which a pod may be tried, best first; bunches with the same score together."""
+    bunches = sorted(_scored(session, nodes, task), key=lambda bunch: -bunch.score)
+    for _, equal in groupby(bunches, key=lambda bunch: bunch.score):
+        yield list(equal)
+
+
+def by_name(bunches: Sequence[Bunch]) -> Iterator[str]:
+    """The names of several bunches in order."""
+    return iter(bunches[0].names) if len(bunches) == 1 else merge(*(bunch.names for bunch in bunches))
+
+
+def _scored(session: Session, nodes: Sequence[Node], task: Task) -> list[Bunch]:
+    topologies = session.topologies
+    names = [[node.name] for node in nodes] if topologies.scores else session.alike.of(nodes)
+    firsts = [session.nodes[bunch[0]] for bunch in names]
+    placed = _placement(session, firsts, task)
+    bunches: list[Bunch] = []
+    for node, bunch in zip(firsts, names, strict=True):
         near = topologies.score(task, node)
-        if near is None:
-            continue
-        score = 0.0
-        if plugins.availability and node.fits_now(task):
-            score += _AVAILABLE
-        if plugins.sharing_order and node.shared.used and _shares(node, task):
-            score += _SHARING
-        if plugins.resource_type and not task.asks_gpu and node.cpu_only:
-            score += _RESOURCE_TYPE
-        scored.append((-(score + placed(node) + near), node.name, node))
-    scored.sort(key=lambda each: each[:2])
-    return [node for _, _, node in scored]
+        if near is not None:
+            bunches.append(Bunch(_base(session, task, node) + placed(node) + near, node, bunch))
+    return bunches
 
 
-def _shares(node: Node, task: Task) -> bool:
-    return any(node.shared.fits(task, group) for group in node.shared.used)
+def _base(session: Session, task: Task, node: Node) -> float:
+    plugins = session.plugins
+    score = 0.0
+    if plugins.availability and node.fits_now(task):
+        score += _AVAILABLE
+    if plugins.sharing_order and any(node.shared.fits(task, group) for group in node.shared.used):
+        score += _SHARING
+    if plugins.resource_type and not task.asks_gpu and node.cpu_only:
+        score += _RESOURCE_TYPE
+    return score
 
 
 def _placement(session: Session, nodes: Sequence[Node], task: Task) -> Callable[[Node], float]:

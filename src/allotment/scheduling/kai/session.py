@@ -7,6 +7,7 @@ Opened from the frozen state, with the books of queues and nodes filled in and f
 from __future__ import annotations
 
 from allotment.scheduling.kai.accounts import Account, open_accounts, share_out
+from allotment.scheduling.kai.alike import Alike
 from allotment.scheduling.kai.axes import NOTHING, Axes, Triple, plus
 from allotment.scheduling.kai.claims import Claims, claimed_gpus
 from allotment.scheduling.kai.decisions import Decision
@@ -47,6 +48,7 @@ class Session:
         self.accounts = open_accounts(state.share_queues)
         self.queue_specs = state.share_queues
         self._fill_accounts()
+        self.alike = Alike(self.nodes)
         self.topologies = Topologies(state.topologies, self.nodes)
         self.serial = 1
 

@@ -92,14 +92,18 @@ def queue_standing(account: Account) -> str:
     )
 
 
-def reclaimed(task: Task, by: Group, victim: Account | None, taker: Account | None) -> str:
-    """A pod goes to another queue."""
-    first = f"Pod {task.id} was preempted by workload {by.name}."
+def standings(victim: Account | None, taker: Account | None) -> str:
+    """How both queues stand, or those above them if these are not siblings."""
     if victim is None or taker is None:
-        return first
+        return ""
     if victim.parent is not taker.parent:
         victim, taker = victim.parent or victim, taker.parent or taker
-    return "\n".join((first, queue_standing(victim), queue_standing(taker)))
+    return f"\n{queue_standing(victim)}\n{queue_standing(taker)}"
+
+
+def reclaimed(task: Task, by: Group, standing: str) -> str:
+    """A pod goes to another queue."""
+    return f"Pod {task.id} was preempted by workload {by.name}.{standing}"
 
 
 def preempted(task: Task, by: Group) -> str:

@@ -14,7 +14,7 @@ from allotment.scheduling.kai.session import Session
 from allotment.scheduling.kai.settings import Action
 from allotment.scheduling.kai.solving.scenarios import Scenario
 from allotment.scheduling.kai.tasks import Task
-from allotment.scheduling.kai.wording import reclaimed
+from allotment.scheduling.kai.wording import reclaimed, standings
 
 
 def run(session: Session) -> None:
@@ -42,9 +42,13 @@ def _reclaim_for(session: Session, group: Group) -> bool:
         whole = sum(task.vector[GPU] + task.priced(session.least_memory) for task in scenario.pending)
         return reclaim.allows(asked, whole, victims) and leaves_enough(victims, protected)
 
+    standing: dict[str, str] = {}  # the same for every scenario of this search
+
     def message(task: Task, by: Group) -> str:
-        accounts = session.accounts
-        return reclaimed(task, by, accounts.get(task.group.queue), accounts.get(by.queue))
+        queue = task.group.queue
+        if queue not in standing:
+            standing[queue] = standings(session.accounts.get(queue), session.accounts.get(by.queue))
+        return reclaimed(task, by, standing[queue])
 
     def candidates() -> Iterator[Group]:
         for victim in session.groups.values():

@@ -45,7 +45,7 @@ class Accumulation:
                 if not self._add_victims(self.scenario):
                     continue
             self.begun = True
-            if all(looks(self.scenario) for looks in self.filters):
+            if all(each.holds() for each in self.filters):
                 return self.scenario
 
     def _add_victims(self, scenario: Scenario) -> bool:
@@ -59,6 +59,8 @@ class Accumulation:
         if more:
             self._push_back(group, [task for task in group.tasks.values() if task not in tasks])
         scenario.add(self.session.groups[group.key], tasks)
+        for each in self.filters:
+            each.note(tasks)
         return True
 
     def _push_back(self, group: Group, tasks: Sequence[object]) -> None:

@@ -6,7 +6,9 @@ room for every sub-group in a domain that it requires, and GPUs for the largest 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
 from allotment.scheduling.kai.fitting import selects
 from allotment.scheduling.kai.groups import Branch
@@ -15,67 +17,68 @@ from allotment.scheduling.kai.session import Session
 from allotment.scheduling.kai.solving.scenarios import Scenario
 from allotment.scheduling.kai.tasks import Task
 
-Filter = Callable[[Scenario], bool]
+
+class Filter(Protocol):
+    """Looks at a scenario that grows."""
+
+    def note(self, tasks: Sequence[Task]) -> None:
+        """These go too."""
+
+    def holds(self) -> bool:
+        """Whether it may work so far."""
 
 
 def filters_for(session: Session, scenario: Scenario, feasible: Mapping[str, Node]) -> list[Filter]:
     """The filters that have something to look at."""
     filters: list[Filter] = []
     if any(task.pod.node_selector or task.pod.affinity for task in scenario.pending):
-        filters.append(_Selection(session, feasible))
+        filters.append(_Selection(session, scenario.pending, feasible))
     required = _with_required_level(scenario.preemptor.root)
     if required:
         filters.append(_Domains(session, required))
-    filters.append(_FreeGpus(session))
+    filters.append(_FreeGpus(session, scenario.pending))
+    for each in filters:
+        each.note(scenario.recorded_tasks)
     return filters
-
-
-class _Freed:
-    """Counts what victims would leave, each of them once."""
-
-    def __init__(self) -> None:
-        self.seen: set[Task] = set()
-
-    def new(self, tasks: Iterable[Task]) -> list[Task]:
-        fresh = [task for task in dict.fromkeys(tasks) if task.node is not None and task not in self.seen]
-        self.seen.update(fresh)
-        return fresh
 
 
 class _Selection:
     """Pods that choose their nodes need one among those that have or get room."""
 
-    def __init__(self, session: Session, feasible: Mapping[str, Node]) -> None:
+    def __init__(self, session: Session, pending: Iterable[Task], feasible: Mapping[str, Node]) -> None:
         self.nodes = session.nodes
         self.open = dict(feasible)
+        self.choosing = [task for task in pending if task.pod.node_selector or task.pod.affinity]
 
-    def __call__(self, scenario: Scenario) -> bool:
-        for task in (*scenario.potential_tasks, *scenario.recorded_tasks):
+    def note(self, tasks: Sequence[Task]) -> None:
+        for task in tasks:
             if task.node in self.nodes:
                 self.open[task.node] = self.nodes[task.node]
-        choosing = [task for task in scenario.pending if task.pod.node_selector or task.pod.affinity]
-        return all(any(selects(task, node) for node in self.open.values()) for task in choosing)
+
+    def holds(self) -> bool:
+        return all(any(selects(task, node) for node in self.open.values()) for task in self.choosing)
 
 
 class _FreeGpus:
     """The largest pods first, each needs a node with so many GPUs."""
 
-    def __init__(self, session: Session) -> None:
-        self.free = {name: node.free_gpus(session.axes) for name, node in session.nodes.items()}
-        self.freed = _Freed()
+    def __init__(self, session: Session, pending: Iterable[Task]) -> None:
+        free = {name: node.free_gpus(session.axes) for name, node in session.nodes.items()}
+        self.room = Room((task.quota_gpus for task in pending), free)
 
-    def __call__(self, scenario: Scenario) -> bool:
-        for task in self.freed.new((*scenario.recorded_tasks, *scenario.potential_tasks)):
-            self.free[task.node or ""] = self.free.get(task.node or "", 0.0) + task.accepted_gpus
-        wanted = sorted((task.quota_gpus for task in scenario.pending), reverse=True)
-        return match(wanted, sorted(self.free.values(), reverse=True)[: len(wanted)])
+    def note(self, tasks: Sequence[Task]) -> None:
+        for task in tasks:
+            if task.node is not None:
+                self.room.free_more(task.node, task.accepted_gpus)
+
+    def holds(self) -> bool:
+        return self.room.enough()
 
 
 class _Domains:
     """Every sub-group that requires a level needs a domain with enough GPUs in all."""
 
     def __init__(self, session: Session, required: Sequence[Branch]) -> None:
-        self.freed = _Freed()
         self.keys: dict[str, list[tuple[str, str, str]]] = {}
         self.free: dict[tuple[str, str, str], float] = {}
         self.wanted: dict[tuple[str, str], list[float]] = {}
@@ -93,10 +96,12 @@ class _Domains:
                     self.free[domain] = self.free.get(domain, 0.0) + node.free_gpus(session.axes)
                     self.keys.setdefault(name, []).append(domain)
 
-    def __call__(self, scenario: Scenario) -> bool:
-        for task in self.freed.new((*scenario.recorded_tasks, *scenario.potential_tasks)):
+    def note(self, tasks: Sequence[Task]) -> None:
+        for task in tasks:
             for domain in self.keys.get(task.node or "", ()):
                 self.free[domain] += task.accepted_gpus
+
+    def holds(self) -> bool:
         for key, wanted in self.wanted.items():
             free = sorted((each for domain, each in self.free.items() if domain[:2] == key), reverse=True)
             if not match(sorted(wanted, reverse=True), free):
@@ -107,6 +112,34 @@ class _Domains:
 def _with_required_level(branch: Branch) -> list[Branch]:
     own = [branch] if branch.together is not None and branch.together.required else []
     return [*own, *(found for child in branch.branches for found in _with_required_level(child))]
+
+
+class Room:
+    """Whether pods that ask for so many GPUs each find them, as more of them become free."""
+
+    def __init__(self, wanted: Iterable[float], free: Mapping[str, float]) -> None:
+        self.wanted = sorted(wanted, reverse=True)
+        self.free = dict(free)
+        alike = len(set(self.wanted)) == 1 and self.wanted[0] > 0
+        self.each = self.wanted[0] if alike else None
+        self.places = sum(self._places(amount) for amount in self.free.values()) if alike else 0
+
+    def _places(self, amount: float) -> int:
+        """How many pods of the one size find room; a little more for what sums of fractions lose."""
+        return math.floor(amount / self.each + 1e-9) if self.each else 0
+
+    def free_more(self, name: str, amount: float) -> None:
+        """So much more is free."""
+        before = self.free.get(name, 0.0)
+        self.free[name] = before + amount
+        if self.each is not None:
+            self.places += self._places(before + amount) - self._places(before)
+
+    def enough(self) -> bool:
+        """Whether all find room."""
+        if self.each is not None:
+            return self.places >= len(self.wanted)
+        return match(self.wanted, sorted(self.free.values(), reverse=True)[: len(self.wanted)])
 
 
 def match(wanted: Sequence[float], free: Sequence[float]) -> bool:

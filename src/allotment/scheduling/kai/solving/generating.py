@@ -73,7 +73,8 @@ def _prefixes(session: Session, base: Scenario, feasible: Mapping[str, Node]) ->
     while count <= len(order):
         taken = {number for name in order[:count] for number in on_node[name]}
         scenario = base.bare()
-        scenario.potential = [batch for number, batch in enumerate(base.potential) if number in taken]
+        for number in sorted(taken):
+            scenario.take(base.potential[number])
         yield scenario
         if count == len(order):
             return

@@ -29,12 +29,26 @@ class Scenario:
     pending: Sequence[Task]
     recorded: Sequence[Batch]
     potential: list[Batch] = field(default_factory=list)
+    on_node: dict[str, set[Group]] = field(default_factory=dict)
+    of_group: dict[Group, list[Batch]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for batch in self.recorded:
+            self.of_group.setdefault(batch.group, []).append(batch)
 
     def add(self, group: Group, tasks: Iterable[Task]) -> None:
         """Name another batch."""
         chosen = tuple(tasks)
         if chosen:
-            self.potential.append(Batch(group, chosen))
+            self.take(Batch(group, chosen))
+
+    def take(self, batch: Batch) -> None:
+        """Name a batch that there is already."""
+        self.potential.append(batch)
+        self.of_group.setdefault(batch.group, []).append(batch)
+        for task in batch.tasks:
+            if task.node:
+                self.on_node.setdefault(task.node, set()).add(batch.group)
 
     @property
     def recorded_tasks(self) -> list[Task]:
@@ -60,12 +74,12 @@ class Scenario:
 
     def batch_of(self, task: Task) -> Batch | None:
         """The first batch that a pod is in."""
-        return next((batch for batch in self.batches if task in batch.tasks), None)
+        return next((batch for batch in self.of_group.get(task.group, ()) if task in batch.tasks), None)
 
     def touching(self, node: str) -> list[Batch]:
         """All batches of jobs of which a named pod is on this node."""
-        groups = {batch.group for batch in self.potential if any(task.node == node for task in batch.tasks)}
-        return [batch for batch in self.batches if batch.group in groups]
+        groups = sorted(self.on_node.get(node, ()), key=lambda group: group.key)
+        return [batch for group in groups for batch in self.of_group[group]]
 
     def fingerprint(self) -> tuple[object, ...]:
         """Equal for scenarios that are the same."""

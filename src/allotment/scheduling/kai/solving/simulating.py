@@ -14,6 +14,7 @@ from allotment.scheduling.kai.lines import Line
 from allotment.scheduling.kai.nodes import Node
 from allotment.scheduling.kai.placing import Placer
 from allotment.scheduling.kai.session import Session
+from allotment.scheduling.kai.solving.filters import Room
 from allotment.scheduling.kai.solving.scenarios import Batch, Scenario
 from allotment.scheduling.kai.statement import Statement
 from allotment.scheduling.kai.tasks import Task
@@ -41,7 +42,7 @@ class Simulation:
     def play(self, scenario: Scenario, feasible: dict[str, Node]) -> Solution | None:
         """The scenario's solution, if it works; ``feasible`` keeps the nodes of its victims then."""
         victims = [*scenario.recorded_tasks, *scenario.potential_tasks]
-        if not victims:
+        if not victims or not self._room(scenario, victims, feasible):
             return None
         statement = Statement(self.session)
         added: list[str] = []
@@ -59,6 +60,19 @@ class Simulation:
             del feasible[name]
         statement.rollback()
         return None
+
+    def _room(self, scenario: Scenario, victims: list[Task], feasible: Mapping[str, Node]) -> bool:
+        """Whether there would be GPUs enough if nobody else took any; if not, nothing need be played."""
+        if any(task.pod.claims for task in scenario.pending):
+            return True
+        free = {name: node.free_gpus(self.session.axes) for name, node in feasible.items()}
+        for task in dict.fromkeys(victims):
+            if task.node is None:
+                continue
+            if task.node not in free and task.node in self.session.nodes:
+                free[task.node] = self.session.nodes[task.node].free_gpus(self.session.axes)
+            free[task.node] = free.get(task.node, 0.0) + task.accepted_gpus
+        return Room((task.quota_gpus for task in scenario.pending), free).enough()
 
     def _evict(self, statement: Statement, victims: list[Task], preemptor: Group) -> bool:
         messages = {task: self.message(task, preemptor) for task in victims}
