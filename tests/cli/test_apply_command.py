@@ -148,7 +148,9 @@ def test_an_empty_repository_is_pruned_only_when_that_is_said(
 
 def test_this_machine_is_no_cluster(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "cluster.yaml").write_text("format: 1\nengine: local\n")
-    assert "this platform is this machine alone" in said(capsys, code=2)
+    told = said(capsys, code=2)
+    assert "says `engine: local`, which is this machine alone, and `allot apply` sends to a cluster" in told
+    assert "with --platform or $ALLOT_PLATFORM" in told
 
 
 def test_a_pipeline_without_an_image_is_refused(

@@ -40,7 +40,8 @@ def test_the_whole_picture(
     assert invoke([*WORDS, "--cluster"]) == code
     told = capsys.readouterr()
     assert told.err == ""
-    assert told.out == (PICTURES / f"doctor-{name}.txt").read_text(encoding="utf-8")
+    said = told.out.replace(f"{EXAMPLE}/", "")
+    assert said == (PICTURES / f"doctor-{name}.txt").read_text(encoding="utf-8")
 
 
 def test_programs_are_told_the_same(
@@ -52,6 +53,17 @@ def test_programs_are_told_the_same(
     assert (told["format_version"], told["ready"]) == (1, False)
     assert {each["state"] for each in told["checks"]} == {"fine", "note", "problem"}
     assert all(each["remedy"] for each in told["checks"] if each["state"] == "problem")
+
+
+def test_what_mends_several_things_is_told_once_and_counted_with_the_options_of_the_call(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use(monkeypatch, broken())
+    assert invoke([*WORDS, "--cluster"]) == 1
+    told = capsys.readouterr().out
+    mends = f"allot render --platform-objects --platform {EXAMPLE / 'cluster.yaml'} | kubectl apply"
+    assert told.count(f"    {mends}") == 1
+    assert f"3 of them are mended by: {mends}" in told.splitlines()[-1]
 
 
 def test_a_file_tells_what_it_can(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -87,7 +99,7 @@ def test_a_platform_of_this_machine_is_no_clusters(
     (tmp_path / "platform.yaml").write_text("engine: local\n")
     words = ["doctor", "-C", str(tmp_path), "--platform", str(tmp_path / "platform.yaml"), "--cluster"]
     assert invoke(words) == 2
-    assert "says `engine: local`, and no cluster can be held against it" in capsys.readouterr().err
+    assert "which is this machine alone, and no cluster can be held against it" in capsys.readouterr().err
 
 
 def test_two_clusters_are_one_too_many(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

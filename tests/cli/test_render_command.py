@@ -65,6 +65,24 @@ def test_what_the_cluster_needs_is_made_of_the_platforms_file_alone(
     assert invoke(["render", "church-books", "--platform-objects", "--platform", "cluster.yaml"]) == 2
 
 
+@pytest.mark.parametrize("file", ["engine: local\n", None])
+def test_a_platform_of_this_machine_has_no_objects(
+    file: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if file is not None:
+        (tmp_path / "platform.yaml").write_text(file)
+    assert invoke(["render", "--platform-objects"]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "which is this machine alone, and no cluster needs anything for it" in shown.err
+
+
+def test_a_platforms_file_that_is_not_there_is_told_where_one_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["render", "--platform-objects", "--platform", "nowhere.yaml"]) == 2
+    assert "examples/cluster/cluster.yaml is one of a cluster to begin with" in capsys.readouterr().err
+
+
 def test_a_broken_repository_renders_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -112,6 +112,21 @@ def test_status_with_a_repository_names_what_is_not_there(run: Run, repository: 
     assert "letters waiting: 0 of 10 volumes done, window 2 to 8, now 2" in out
 
 
+def test_what_a_platform_of_this_machine_never_sends_is_run_here(run: Run, tmp_path: Path) -> None:
+    for place, text in {
+        "pipelines/sums.yaml": "steps: [{step: checksum}]\n",
+        "campaigns/books.yaml": "pipeline: sums\nvolumes: [{id: a, folder: scans/a}]\n",
+        "platform.yaml": "engine: local\nbucket: ./results\n",
+    }.items():
+        (tmp_path / place).parent.mkdir(exist_ok=True)
+        (tmp_path / place).write_text(text)
+    code, out, _ = run("status", "-C", str(tmp_path), "--snapshot", file("quota"))
+    assert code == EXIT_FINE
+    assert "books absent" in out
+    assert "to do: `allot run books` does it on this machine" in out
+    assert "allot apply" not in out
+
+
 def test_status_as_json_holds_evidence_sums_and_the_place_in_the_queue(run: Run) -> None:
     code, out, _ = run("status", "-o", "json", "--snapshot", file("quota"))
     (found,) = json.loads(out)["found"]
@@ -155,10 +170,15 @@ def test_a_bucket_that_cannot_be_read_is_said_and_stops_nothing(
 ) -> None:
     served("running")
     (tmp_path / "results").write_text("no folder")
-    code, out, _ = run("status", "letters", *repository, "--cluster")
+    code, out, _ = run("status", *repository, "--cluster")
     assert code == EXIT_FINE
-    assert "it runs 2 volumes at once" in out
-    assert "cannot be read" in out
+    assert ("diaries absent" in out, "it runs 2 volumes at once" in out) == (True, True)
+    assert out.count("cannot be read") == 1
+    last, remedy = out.splitlines()[-2:]
+    assert last.startswith("note: the bucket ./results cannot be read (")
+    assert remedy.startswith("  to do: ")
+    code, out, _ = run("status", *repository, "--cluster", "-o", "json")
+    assert "cannot be read" in json.loads(out)["notes"][0]
 
 
 def test_watching_asks_few_times_and_reads_all_anew_now_and_then(

@@ -48,7 +48,8 @@ TLS = Meaning(
 )
 NO_CREDENTIALS = Meaning(
     "there are no credentials for the bucket, and this machine has no role that gives some",
-    f"set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a `profile` {OPTIONS}",
+    "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SHARED_CREDENTIALS_FILE to a file of them, or "
+    f"name a `profile` {OPTIONS}",
 )
 NO_BUCKET = Meaning(
     "there is no such bucket", "make it, or mend `bucket` in the platform's file; it is never made for you"

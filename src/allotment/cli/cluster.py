@@ -60,6 +60,17 @@ def hint_at_cluster(platform: Platform, what: str) -> None:
         click.echo(f"note: {what}; with --cluster it is what the platform's cluster says", err=True)
 
 
+def hold_cluster(platform: Platform, origin: str, so: str) -> None:
+    """Raise UsageError where a platform is no cluster's; ``so`` says what cannot be done with it."""
+    if platform.engine == "kubernetes":
+        return
+    raise UsageError(
+        f"the platform ({origin}) says `engine: {platform.engine}`, which is this machine alone, and {so}",
+        remedy="name the file of the cluster's platform, which says `engine: kubernetes`, with --platform or "
+        "$ALLOT_PLATFORM (examples/cluster/cluster.yaml is one to begin with)",
+    )
+
+
 def client_for(context: str | None) -> Client:
     """The API of a context's cluster; without a name, of the current context's. Nothing is asked yet.
 

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from allotment.answers import Check
-from allotment.cli.cluster import client_for, snapshot_for
+from allotment.answers import Answer, Check
+from allotment.cli.cluster import client_for, hold_cluster, snapshot_for
 from allotment.cli.shared import repository_identity
 from allotment.errors import UsageError
 from allotment.platform.find import find_platform
-from allotment.platform.model import ENGINES, Platform, Team
+from allotment.platform.model import Platform, Team
 
 if TYPE_CHECKING:
     from allotment.kubernetes.ready import Seen
 
-KUBERNETES = ENGINES[1]
+PRINTED: Final = "allot render --platform-objects"
 
 
 def cluster_checks(
@@ -31,7 +34,16 @@ def cluster_checks(
     read = None if snapshot is None else snapshot_for(cluster, snapshot)
     platform = _platform(root, option)
     teams = _teams(platform, root, team)
-    return checks(_asked(cluster, platform, teams) if read is None else of_snapshot(read, platform, teams))
+    seen = _asked(cluster, platform, teams) if read is None else of_snapshot(read, platform, teams)
+    for name, check in checks(seen):
+        yield name, partial(_as_called, check, option)
+
+
+def _as_called(check: Check, option: Path | None) -> Iterator[Answer]:
+    """The answers of a check, whose remedies name the platform's file as this call did."""
+    for answer in check():
+        named = "" if option is None else f" --platform {shlex.quote(str(option))}"
+        yield replace(answer, remedy=answer.remedy.replace(PRINTED, f"{PRINTED}{named}"))
 
 
 def _asked(cluster: str | None, platform: Platform, teams: tuple[Team, ...]) -> Seen:
@@ -43,11 +55,7 @@ def _asked(cluster: str | None, platform: Platform, teams: tuple[Team, ...]) -> 
 def _platform(root: Path, option: Path | None) -> Platform:
     """The platform's file, which must be one of a cluster's."""
     platform, where = find_platform(root, option=option, environ=os.environ)
-    if platform.engine != KUBERNETES:
-        raise UsageError(
-            f"the platform ({where}) says `engine: {platform.engine}`, and no cluster can be held against it",
-            remedy="name the cluster's own file with --platform, which says `engine: kubernetes`",
-        )
+    hold_cluster(platform, where, "no cluster can be held against it")
     return platform
 
 

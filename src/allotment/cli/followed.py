@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from allotment.cli.opened import CAMPAIGNS, PROGRAMS, Opened, open_repository
 from allotment.errors import AllotmentError, UsageError, did_you_mean
@@ -22,6 +23,8 @@ from allotment.kubernetes.render.names import PREFIX
 from allotment.platform.find import find_platform
 from allotment.repository.model import Repository
 from allotment.running.engine.overview import overview
+
+NEVER_SENT: Final = frozenset({"absent", "not-sent"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +105,21 @@ def followed(snapshot: Snapshot, team: Team) -> tuple[Followed, ...]:
             f"there is no campaign, fleet or gang `{unknown[0]}`, neither in files nor on {snapshot.name}",
             remedy=did_you_mean(unknown[0], known) or "allot status --cluster shows what there is",
         )
+    if team.opened is not None and team.opened.platform.engine == "local":
+        return tuple(map(_of_this_machine, found))
     return tuple(found)
+
+
+def _of_this_machine(found: Followed) -> Followed:
+    """What was never sent, of a repository whose platform sends nothing."""
+    root = found.root
+    if root is None or root.kind not in NEVER_SENT:
+        return found
+    remedy = (
+        f"`allot run {found.name}` does it on this machine, where the platform says `engine: local`; to "
+        "send it, name the file of the cluster's platform with --platform"
+    )
+    return replace(found, causes=(replace(root, remedy=remedy), *found.causes[1:]))
 
 
 def _names(snapshot: Snapshot, namespace: str, team: Team) -> tuple[str, ...]:
@@ -127,15 +144,24 @@ def expected_of(repository: Repository) -> Mapping[str, Expected]:
     return found
 
 
-def pages_of(opened: Opened | None, name: str, now: float) -> CampaignView | str | None:
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Why a bucket tells nothing, and what to do."""
+
+    words: str
+    remedy: str = ""
+
+
+def pages_of(opened: Opened | None, name: str, now: float) -> CampaignView | Unread | None:
     """How far its pages are, as the bucket says, or why that cannot be told; None for what has none."""
     if opened is None or name not in opened.repository.campaigns:
         return None
     try:
         return overview(opened.bucket(), opened.work(name), now, engine_lives=False)
     except (AllotmentError, OSError) as error:
-        what = error.what if isinstance(error, AllotmentError) else str(error)
-        return f"the bucket {opened.platform.bucket} cannot be read ({what}), so pages are not told"
+        what, remedy = (error.what, error.remedy) if isinstance(error, AllotmentError) else (str(error), "")
+        words = f"the bucket {opened.platform.bucket} cannot be read ({what}), so pages are not told"
+        return Unread(words, remedy)
 
 
 def has_file(root: Path, name: str) -> bool:

@@ -12,7 +12,7 @@ import click
 
 from allotment.cli import cluster as clusters
 from allotment.cli.cluster import CURRENT
-from allotment.cli.followed import Team, followed, has_file, pages_of, team_of
+from allotment.cli.followed import Team, Unread, followed, has_file, pages_of, team_of
 from allotment.cli.forms.followed import as_data, status_lines
 from allotment.cli.shared import safe
 from allotment.cli.words import clock
@@ -103,14 +103,15 @@ def _show(seen: Snapshot, team: Team, *, form: str, watch: bool, all_indexes: bo
     found = followed(seen, team)
     if not watch:  # a look at all devices takes longer than a look at what runs
         found = with_devices(seen, found)
-    pages: dict[str, CampaignView | str | None] = {}
-    for each in found:
-        silent = next((told for told in pages.values() if isinstance(told, str)), None)
-        asked = live and each.kind == "campaign"
-        told = (silent or pages_of(team.opened, each.name, seen.time)) if asked else None
-        pages[each.name] = told  # a bucket that did not answer once is not asked again in this look
+    pages: dict[str, CampaignView | None] = {}
+    unread: Unread | None = None
+    for each in found:  # a bucket that did not answer once is not asked again in this look
+        asked = live and each.kind == "campaign" and unread is None
+        told = pages_of(team.opened, each.name, seen.time) if asked else None
+        unread = told if isinstance(told, Unread) else unread
+        pages[each.name] = None if isinstance(told, Unread) else told
     if form == "json":
-        data = as_data(found, seen.time, seen.name, pages)
+        data = as_data(found, seen.time, seen.name, pages, "" if unread is None else unread.words)
         click.echo(json.dumps(data, ensure_ascii=False, indent=None if watch else 2))
         return
     lines = [
@@ -122,3 +123,7 @@ def _show(seen: Snapshot, team: Team, *, form: str, watch: bool, all_indexes: bo
         click.clear()
     for line in lines or [f"nothing of ours is on {seen.name}"]:
         click.echo(line)
+    if unread is not None:
+        click.echo(click.style(f"note: {safe(unread.words)}", dim=True))
+        if unread.remedy:
+            click.echo(f"  to do: {safe(unread.remedy)}")

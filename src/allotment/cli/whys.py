@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from allotment.cli.followed import Team, followed, team_of
+from allotment.cli.followed import NEVER_SENT, Team, followed, team_of
 from allotment.cli.forms.followed import followed_data, why_lines
 from allotment.cli.forms.why import answer_data, change_lines, funnel_lines
 from allotment.cli.shared import safe
@@ -50,7 +50,7 @@ def whys_of(
 
 
 def _is_not_there(found: Followed) -> bool:
-    return found.root is not None and found.root.kind in {"absent", "not-sent"}
+    return found.root is not None and found.root.kind in NEVER_SENT
 
 
 def _is_no_name(name: str, root: Path) -> bool:

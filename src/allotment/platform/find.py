@@ -26,6 +26,7 @@ BUILT_IN: Final = "built in"
 VARIABLE: Final = "ALLOT_PLATFORM"
 SYSTEM_FILE: Final = Path("/etc/allotment/platform.yaml")
 FILE_NAME: Final = "platform.yaml"
+A_FILE: Final = "name a file that exists; examples/cluster/cluster.yaml is one of a cluster to begin with"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ def _with_converter(found: FoundPlatform, path: Path) -> FoundPlatform:
 
 def _named(path: Path, by: str) -> FoundPlatform:
     if not path.exists():
-        raise UsageError(f"there is no platform file at {path}", where=by, remedy="name a file that exists")
+        raise UsageError(f"there is no platform file at {path}", where=by, remedy=A_FILE)
     return _read(path)
 
 

@@ -76,6 +76,13 @@ CASES: list[Case] = [
         "1 LocalQueue is not there: archive/archive",
     ),
     (
+        "kueue",
+        "roles",
+        lambda seen: without(without(seen, "Role"), "ClusterRoleBinding"),
+        PROBLEM,
+        "1 Role and 2 ClusterRoleBindings are not there: archive/allotment-apply; allotment-",
+    ),
+    (
         "kai",
         "queues",
         setting("Queue", "archive", 9, "spec", "resources", "gpu", "quota"),

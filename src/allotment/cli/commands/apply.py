@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from allotment.cli.checking import check
-from allotment.cli.cluster import client_for, cluster_option
+from allotment.cli.cluster import client_for, cluster_option, hold_cluster
 from allotment.cli.shared import (
     SEVERITY_COLOURS,
     finding_line,
@@ -153,12 +153,7 @@ def _right(
 ) -> tuple[Platform, Repository]:
     """The platform and the repository, or what the names mean of it; raises for anything wrong in them."""
     found, origin = find_platform(root, option=option, environ=os.environ)
-    if found.engine != "kubernetes":
-        raise UsageError(
-            "apply sends to a cluster, and this platform is this machine alone (`engine: local`)",
-            where=origin,
-            remedy="name the file of the cluster's platform with --platform or $ALLOT_PLATFORM",
-        )
+    hold_cluster(found, origin, "`allot apply` sends to a cluster")
     checked = check(root, names, platform=option, team=team)
     if checked.count(Severity.ERROR):
         raise FindingsError(each for each in checked.findings if each.severity is Severity.ERROR)

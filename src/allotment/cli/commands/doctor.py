@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -52,11 +53,11 @@ def command(
         checks = cluster_checks(cluster, snapshot, repository, platform, team)
     else:
         checks = _checks(repository, platform, team, with_bucket=not no_bucket)
-    answers = []
+    answers: list[Answer] = []
     for answer in examine(checks):
-        answers.append(answer)
         if form == "text":
-            _show(answer)
+            _show(answer, is_told=any(answer.remedy == each.remedy for each in answers))
+        answers.append(answer)
     ready = all(answer.state is not State.PROBLEM for answer in answers)
     if form == "json":
         told = [asdict(answer) for answer in answers]
@@ -68,6 +69,8 @@ def command(
             "everything is ready" if ready else f"{problems} {'is' if problems == 1 else 'are'} in the way"
         )
         click.echo(click.style(words, bold=True))
+        for line in _mended_at_once(answers):
+            click.echo(line)
     return EXIT_FINE if ready else EXIT_REFUSED
 
 
@@ -112,8 +115,17 @@ def _readers(loaded: Loaded | None) -> list[str]:
     ]
 
 
-def _show(answer: Answer) -> None:
+def _show(answer: Answer, *, is_told: bool) -> None:
+    """One answer; a remedy that was told above is not told again."""
     sign, colour = SIGNS[answer.state]
     click.echo(f"{click.style(sign, fg=colour)} {answer.check}: {safe(answer.said)}")
     if answer.remedy:
-        click.echo(f"    {safe(answer.remedy)}")
+        click.echo(f"    {'as above' if is_told else safe(answer.remedy)}")
+
+
+def _mended_at_once(answers: Iterable[Answer]) -> Iterator[str]:
+    """What mends several problems, with how many."""
+    remedies = Counter(each.remedy for each in answers if each.state is State.PROBLEM and each.remedy)
+    for remedy, count in remedies.most_common():
+        if count > 1:
+            yield f"{count} of them are mended by: {safe(remedy)}"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from allotment.cli.cluster import hold_cluster
 from allotment.cli.shared import (
     SEVERITY_COLOURS,
     finding_line,
@@ -75,13 +76,14 @@ def command(
     too, in a namespace of its own. What belongs into somebody's configuration
     stands in comments and is applied by nobody.
     """
-    found, _ = find_platform(repository, option=platform, environ=os.environ)
+    found, origin = find_platform(repository, option=platform, environ=os.environ)
     if platform_objects:
         if names or gang_objects:
             raise UsageError(
                 "--platform-objects is made of the platform's file alone",
                 remedy="leave out names and --gang-objects",
             )
+        hold_cluster(found, origin, "no cluster needs anything for it")
         show(render_platform(found, scheduler, controller=operate), out)
         return EXIT_FINE
     if operate is not None:

@@ -46,7 +46,7 @@ _WORTH: Final = frozenset(
     }
 )
 _PLENTIFUL: Final = frozenset({"cpu", "memory"})
-Pages = CampaignView | str | None
+Pages = CampaignView | None
 
 
 def status_lines(found: Followed, now: float, pages: Pages, *, all_indexes: bool) -> Iterator[str]:
@@ -103,9 +103,7 @@ def _window_words(found: Followed) -> str:
 
 
 def _pages_lines(pages: Pages, now: float) -> Iterator[str]:
-    if isinstance(pages, str):
-        yield f"  {safe(pages)}"
-    elif pages is not None and (pages.volumes or pages.pages_done):
+    if pages is not None and (pages.volumes or pages.pages_done):
         yield f"  in the bucket: {safe(progress(pages, now))}"
 
 
@@ -135,7 +133,7 @@ def _index_words(found: Followed, each: Index, now: float, pages: Pages) -> str:
 
 def _of_bucket(each: Index, pages: Pages) -> str:
     """Why its volumes failed, as the runner told the bucket."""
-    if not isinstance(pages, CampaignView):
+    if pages is None:
         return ""
     views = [pages.volumes[name] for name in each.volumes if name in pages.volumes]
     return next((view.message for view in views if view.state is VolumeState.FAILED and view.message), "")
@@ -201,13 +199,14 @@ def _slice_words(each: Slice) -> str:
 
 
 def as_data(
-    found: Sequence[Followed], now: float, cluster: str, pages: Mapping[str, Pages]
+    found: Sequence[Followed], now: float, cluster: str, pages: Mapping[str, Pages], unread: str = ""
 ) -> dict[str, Any]:
-    """Everything as plain data."""
+    """Everything as plain data; ``unread`` is why the bucket tells nothing."""
     return {
         "format_version": FORMAT_VERSION,
         "time": now,
         "cluster": cluster,
+        "notes": [unread] if unread else [],
         "found": [followed_data(each, pages.get(each.name)) for each in found],
     }
 
@@ -226,9 +225,7 @@ def followed_data(found: Followed, pages: Pages = None) -> dict[str, Any]:
         for each in found.sums
     ]
     record["counts"]["waiting"] = found.counts.waiting
-    if isinstance(pages, CampaignView):
+    if pages is not None:
         keys = ("pages_done", "pages_failed", "pages_total", "rate", "expected_end")
         record["pages"] = {key: getattr(pages, key) for key in keys}
-    elif pages is not None:
-        record["notes"] = [*found.notes, pages]
     return record

@@ -52,13 +52,18 @@ def held_against(group: str) -> Callable[[Seen], Iterator[Answer]]:
             if (kind := kind_of(value)) in wanted:
                 wanted[kind].append(value)
         well: list[str] = []
+        lacking: dict[Kind, list[str]] = {}
         for kind, objects in wanted.items():
             if seen.can_tell(kind):
                 here = _of_teams(seen, objects)
                 found = [*_of_kind(seen, group, kind, here)]
+                missing = [_name(each) for each in here if _live(seen, kind, each) is None]
+                lacking |= {kind: missing} if missing else {}
                 yield from found
                 yield from _too_much(seen, group, kind, {_name(each) for each in objects})
-                well += [_counted(len(here), kind)] if here and not found else []
+                well += [_counted(len(here), kind)] if here and not found and not missing else []
+        if lacking:
+            yield problem(group, _not_there(lacking), APPLY)
         if well:
             yield fine(group, f"as the platform's file has it: {listed(well, len(GROUPS[group]))}")
 
@@ -83,16 +88,23 @@ def _namespace(value: Object) -> str | None:
 
 
 def _of_kind(seen: Seen, check: str, kind: Kind, wanted: Sequence[Object]) -> Iterator[Answer]:
-    missing: list[str] = []
     for each in wanted:
-        live = seen.snapshot.named(kind, each["metadata"]["name"], each["metadata"].get("namespace"))
-        if live is None:
-            missing.append(_name(each))
-            continue
-        yield from _differing(check, kind, each, differences(each, live))
-    if missing:
-        verb = "is" if len(missing) == 1 else "are"
-        yield problem(check, f"{many(len(missing), kind.name)} {verb} not there: {listed(missing)}", APPLY)
+        live = _live(seen, kind, each)
+        if live is not None:
+            yield from _differing(check, kind, each, differences(each, live))
+
+
+def _live(seen: Seen, kind: Kind, wanted: Object) -> Object | None:
+    return seen.snapshot.named(kind, wanted["metadata"]["name"], wanted["metadata"].get("namespace"))
+
+
+def _not_there(lacking: Mapping[Kind, Sequence[str]]) -> str:
+    """``1 Role is not there: a``, ``2 Roles and 1 RoleBinding are not there: a, b; c``."""
+    count = sum(map(len, lacking.values()))
+    *most, last = [_counted(len(names), kind) for kind, names in lacking.items()]
+    counted = f"{', '.join(most)} and {last}" if most else last
+    shown = "; ".join(listed(names) for names in lacking.values())
+    return f"{counted} {'is' if count == 1 else 'are'} not there: {shown}"
 
 
 def _differing(check: str, kind: Kind, value: Object, found: Sequence[Difference]) -> Iterator[Answer]:
