@@ -9,6 +9,7 @@ from allotment.kubernetes.cluster import Snapshot
 from allotment.kubernetes.follow import fields
 from allotment.kubernetes.follow.absent import OWNERS, absent, bounds_of, counts_of_gone, missing, of_gone
 from allotment.kubernetes.follow.causes import causes_of
+from allotment.kubernetes.follow.causes.narrow import bounds_on, narrow
 from allotment.kubernetes.follow.causes.preparing import preparation
 from allotment.kubernetes.follow.causes.silence import silence
 from allotment.kubernetes.follow.indexes import counts_of, indexes_of
@@ -127,6 +128,9 @@ def _told(seen: Seen, found: Sequence[Part], gone: Sequence[Gone], expected: Exp
     causes = _ordered(by_part, states, prepared, state)
     if not causes and state is State.WAITING:
         causes = tuple(cause for part in parts for cause in silence(part))[:1]
+    if not causes and state is State.RUNNING and first.kind == "campaign":
+        going = (part for part, each in zip(parts, states, strict=True) if each is State.RUNNING)
+        causes = tuple(cause for part in going for cause in narrow(part))[:1]
     packed = any(len(pack) > 1 for part in parts for pack in part.volumes)
     width = sum(part.width for part, each in zip(parts, states, strict=True) if each not in _OVER)
     return Followed(
@@ -139,7 +143,7 @@ def _told(seen: Seen, found: Sequence[Part], gone: Sequence[Gone], expected: Exp
         team=fields.label(first.owner, f"{PREFIX}team"),
         pipeline=fields.label(first.owner, f"{PREFIX}pipeline"),
         counts=counts,
-        window=_window(counts, width, expected),
+        window=_window(counts, width, expected, first),
         indexes=indexes,
         slices=tuple(each for part in parts for each in _slices(part)),
         sums=tuple(each for part in parts for each in sums_of(part)),
@@ -192,8 +196,9 @@ def _ordered(
     return tuple({(cause.kind, cause.sentence): cause for cause in reversed(told)}.values())[::-1]
 
 
-def _window(counts: Counts, width: int, expected: Expected | None) -> Window:
-    return Window(counts.running, width, *bounds_of(expected))
+def _window(counts: Counts, width: int, expected: Expected | None, first: Part) -> Window:
+    bounds = bounds_on(first) if expected is None else bounds_of(expected)
+    return Window(counts.running, width, *bounds)
 
 
 def _slices(part: Part) -> Iterator[Slice]:
