@@ -63,13 +63,19 @@ def ended(team: Team, gate: Path) -> None:
     assert len(team.complete()) == 6
 
 
+def narrowed_and_widened(controller: Controller) -> bool:
+    """In one step down, and up as fast as devices come free."""
+    first, *others = controller.moves
+    return first == ("shrinks", 4, 2) and {verb for verb, *_ in others} == {"grows"} and others[-1][2] == 4
+
+
 def test_it_is_narrowed_when_told_and_widened_again(team: Team, gate: Path) -> None:
     with operating(team) as controller:
         told(team, "2")
         until(lambda: len(running_indexes(team, "books")) == 2, "two workers", seconds=30)
         told(team, None)
         until(lambda: len(running_indexes(team, "books")) == 4, "four workers", seconds=60)
-        assert controller.moves == [("shrinks", 4, 2), ("grows", 2, 4)]
+        assert narrowed_and_widened(controller)
         assert "nothing to do" in team.applied()
         ended(team, gate)
         assert controller.end() == 0
@@ -114,7 +120,7 @@ def test_the_account_that_is_installed_may_do_it_and_no_more(team: Team, gate: P
             until(lambda: len(running_indexes(team, "books")) == 2, "two workers", seconds=30)
             told(team, None)
             until(lambda: len(running_indexes(team, "books")) == 4, "four workers", seconds=60)
-            assert controller.moves == [("shrinks", 4, 2), ("grows", 2, 4)]
+            assert narrowed_and_widened(controller)
             assert not [each for each in controller.said if each["level"] == "error"]
             assert controller.end() == 0
         ended(team, gate)

@@ -294,6 +294,9 @@ def test_by_default_it_narrows_when_told_and_not_below_the_least() -> None:
     operator = scene.operator()
     operator.once()
     assert scene.heard.moves == [("shrinks", 8, 2)]
+    report = scene.stage.apply(campaign("a"))
+    assert scene.width() == 2
+    assert "whoever wrote allotment/at-most made Job a 2 wide" in str(report.outcomes)
     none = {"metadata": {"annotations": {"allotment/at-most": None}}}
     scene.stage.client.patch(JOB, "a", SPACE, none, manager="somebody")
     scene.pass_time(60)

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 INTERVAL: Final = 10.0
 
 
-class _EndedError(Exception):
-    """Somebody told this process to end."""
+class _EndedError(BaseException):
+    """Somebody told this process to end; nothing on the way takes it for a failure."""
 
 
 @click.command(short_help="Widen and narrow campaigns that run on a cluster.")

@@ -27,6 +27,8 @@ from allotment.kubernetes.render.names import PREFIX
 
 WINDOW_NOTE: Final = f"{PREFIX}window"
 """The annotation of a Job that says the window of its campaign: ``2..8``."""
+AT_MOST: Final = f"{PREFIX}at-most"
+"""The annotation of a Job by which a person holds its width."""
 
 
 def settling(context: Context, rendered: Object, live: Object, holder: Object | None) -> Iterator[Apply]:
@@ -43,7 +45,9 @@ def settling(context: Context, rendered: Object, live: Object, holder: Object | 
 
 
 def _is_moved(rendered: Object, live: Object) -> bool:
-    """Whether somebody else has moved the width, and the file says what it said."""
+    """Whether a person holds the width, or somebody else has moved it and the file says what it said."""
+    if AT_MOST in notes_on(live):
+        return True
     same = notes_on(rendered).get(WINDOW_NOTE) == notes_on(live).get(WINDOW_NOTE)
     return bool(movers_of(live)) and same
 
@@ -69,7 +73,8 @@ def settled_words(context: Context, rendered: Object, live: Object) -> Iterator[
         and width != width_of(live)
         and _is_moved(rendered, live)
     ):
-        who, name = " and ".join(movers_of(live)), live["metadata"]["name"]
+        who = " and ".join(movers_of(live)) or f"whoever wrote {AT_MOST}"
+        name = live["metadata"]["name"]
         yield f"{who} made Job {name} {width_of(live)} wide, where the file says {width}: it is left so"
     now, was = notes_on(rendered).get(WINDOW_NOTE), notes_on(live).get(WINDOW_NOTE)
     if context.with_kueue and None not in {now, was} and now != was:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from allotment.kubernetes.apply.fields import MANAGER
-from allotment.kubernetes.operate.part import AT_MOST, Part
+from allotment.kubernetes.apply.settling import AT_MOST
+from allotment.kubernetes.operate.part import Part
 from allotment.kubernetes.operate.values import Decision, Verb
 
 ENDS: Final = "volumes are left"

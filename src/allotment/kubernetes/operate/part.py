@@ -18,18 +18,16 @@ from typing import Final
 from allotment.kubernetes.apply.fields import WINDOW
 from allotment.kubernetes.apply.jobs import has_window, is_handed_over, movers_of, width_of
 from allotment.kubernetes.apply.memory import CAMPAIGN, ending_of
-from allotment.kubernetes.apply.settling import WINDOW_NOTE
+from allotment.kubernetes.apply.settling import AT_MOST, WINDOW_NOTE
 from allotment.kubernetes.cluster import Snapshot
 from allotment.kubernetes.follow import fields
 from allotment.kubernetes.follow.ranges import indexes_of
 from allotment.kubernetes.kinds import JOB, POD, WORKLOAD, Object
-from allotment.kubernetes.render.names import PREFIX, TEAM_LABEL
+from allotment.kubernetes.render.names import TEAM_LABEL
 from allotment.kubernetes.render.placing import ELASTIC, MIN_MEMBER, QUEUE_NAME
 from allotment.needs.ways.fraction import SCHEDULER
 from allotment.quantities import QuantityError, parse_exact
 
-AT_MOST: Final = f"{PREFIX}at-most"
-"""The annotation of a Job by which a person holds its width."""
 _WINDOW: Final = re.compile(r"(\d{1,6})\.\.(\d{1,6})")
 _NO_START: Final = "FailedToStart"
 
