@@ -194,6 +194,24 @@ def test_after_an_eviction_it_waits_until_the_queues_tell_what_is_free() -> None
     assert "has just been refused" in decided(world)["letters"].reason
 
 
+def test_a_stopped_queue_lowers_and_widens_nobody() -> None:
+    world = World(queues={"archive": Queue(4, stopped=True), "laboratory": Queue(4)})
+    letters = world.admitted(Work("letters", width=4))
+    world.admitted(Work("maps", "laboratory", width=5, window=(1, 5)))
+    assert "queue archive admits nothing" in decided(world)["letters"].reason
+    letters.slices[0].granted, letters.slices[0].evicted = None, True
+    found = decided(world)["letters"]
+    assert (found.verb, found.to) == (Verb.STAYS, 4)
+    assert "queue archive admits nothing" in found.reason
+
+
+def test_a_local_queue_that_is_not_there_is_said() -> None:
+    world = World()
+    world.add(Work("letters", queue="archive", width=4)).slices.append(Workload(1, 4, START, since=START))
+    del world.queues["archive"]
+    assert "its LocalQueue is not there" in decided(world)["letters"].reason
+
+
 def test_after_an_eviction_it_leaves_what_a_peer_claims_of_its_own() -> None:
     world = World()
     world.add(Work("letters", width=8)).slices.append(

@@ -87,7 +87,7 @@ class Growing:
 
     def _in_queue(self, granted: Object, tree: str, most: int) -> tuple[int, str] | str:
         queue, costs = self.queues.queue_of(granted) or "", pod_costs(granted)
-        changing = self.queues.in_flux(tree)
+        changing = self.queues.hindered(queue)
         if changing is not None:
             return changing
         room = self.queues.pods(queue, costs)

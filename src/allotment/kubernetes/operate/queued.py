@@ -90,9 +90,9 @@ def _waiting(part: Part, window: tuple[int, int], asked: Object, queues: Queues)
     if part.slices.has_given_back:
         return decision(part, Verb.STAYS, f"it waits for quota for the {part.left} volumes that are left")
     queue = queues.queue_of(asked)
-    changing = None if queue is None else queues.in_flux(queues.tree_of(queue))
-    if changing is not None:
-        return decision(part, Verb.STAYS, f"it has no quota, and {changing}")
+    hindered = "its LocalQueue is not there" if queue is None else queues.hindered(queue)
+    if hindered is not None:
+        return decision(part, Verb.STAYS, f"it has no quota, and {hindered}")
     bounds = bounds_of(part, window, queues.most(asked))
     was = "it was evicted, and" if fields.holds(asked, "Evicted") else "it waits for quota, and"
     if bounds.most < part.width:

@@ -155,6 +155,13 @@ class Queues:
                 return f"{fields.shown(workload)} has just been {'admitted' if reserved.holds else 'refused'}"
         return None
 
+    def hindered(self, queue: str) -> str | None:
+        """Why nothing follows from what a queue has free: it is stopped, or its numbers may be old."""
+        found = self.capacity(queue, "gpus")
+        if found is not None and found.inactive:
+            return f"queue {queue} admits nothing: {found.inactive}"
+        return self.in_flux(self.tree_of(queue))
+
     def lacking(self, waiter: Waiter) -> Mapping[str, Amount] | None:
         """What a waiting peer lacks that others hold of its own quota; None where that would not admit it."""
         found: dict[str, Amount] = {}
