@@ -160,7 +160,7 @@ def test_a_pipeline_without_an_image_is_refused(
     text = path.read_text()
     path.write_text("\n".join(line for line in text.splitlines() if not line.startswith("image:")))
     cluster.requests.clear()
-    assert "no image is named in" in said(capsys, code=1)
+    assert "swedish-hand.yaml:2:1 error no-image: no image is named" in said(capsys, code=1)
     assert cluster.requests == []
 
 

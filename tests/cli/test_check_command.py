@@ -193,11 +193,19 @@ def test_the_platform_that_holds_is_checked_and_a_broken_one_is_not_held_against
     ]
 
 
+def test_what_a_cluster_lacks_is_told_where_its_platform_is_named(allot: Said, root: Path) -> None:
+    (root / "big.yaml").write_text("engine: kubernetes\n")
+    assert allot() == 0
+    assert allot("--platform", "big.yaml") == 1
+    assert "pipelines/read.yaml:1:1 error no-image: no image is named" in allot.out
+    assert "campaigns/books.yaml:3:5 warning folder-not-in-pods: volume `a` lies" in allot.out
+
+
 def test_a_repositorys_own_platform_file_is_checked_also_where_another_holds(allot: Said, root: Path) -> None:
     (root / "big.yaml").write_text("engine: kubernetes\n")
     (root / "platform.yaml").write_text("engin: local\n")
     assert allot("--platform", "big.yaml") == 1
-    assert allot.out.startswith("platform.yaml:1:1 error unknown-key")
+    assert "\nplatform.yaml:1:1 error unknown-key" in allot.out
 
 
 def test_a_team_that_does_not_exist_is_a_wrong_call(allot: Said) -> None:

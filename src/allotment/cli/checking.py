@@ -21,6 +21,7 @@ from allotment.repository.changes import compared
 from allotment.repository.foreign import foreign_findings
 from allotment.repository.measured import scan_measured
 from allotment.repository.model import HasNeed
+from allotment.repository.on_clusters import cluster_findings
 from allotment.repository.rendered import read_rendered
 from allotment.repository.select import is_repository, selected_files
 from allotment.running.steps.checking import settings_findings
@@ -84,7 +85,7 @@ def _checked(loaded: Loaded, found: FoundPlatform, own: Path | None, world: Chos
     """Everything found, in one: files, their needs, the platform that holds, and the repository's own."""
     repository = loaded.repository
     pipelines, campaigns = repository.pipelines, repository.campaigns
-    findings = {*loaded.findings, *found.findings}
+    findings = {*loaded.findings, *found.findings, *cluster_findings(repository, found.platform)}
     for pipeline in pipelines.values():
         findings.update(settings_findings(pipeline))
     needing: list[HasNeed] = [*pipelines.values(), *repository.fleets.values(), *repository.gangs.values()]

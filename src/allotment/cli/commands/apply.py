@@ -30,7 +30,6 @@ from allotment.errors import (
     EXIT_FINE,
     EXIT_REFUSED,
     EXIT_WORLD,
-    AllotmentError,
     Finding,
     FindingsError,
     Severity,
@@ -41,7 +40,7 @@ from allotment.platform.find import FILE_NAME, find_platform
 from allotment.platform.model import Platform, Team, plain_location
 from allotment.repository import load_repository
 from allotment.repository.git import Git
-from allotment.repository.model import Fleet, Gang, HasNeed, Pipeline, Repository
+from allotment.repository.model import HasNeed, Repository
 from allotment.repository.select import selected_files
 
 if TYPE_CHECKING:
@@ -100,7 +99,6 @@ def command(
     found, loaded = _right(repository, names, platform, team)
     owner = found.team_for(repository_identity(repository), team)
     _hold_options(loaded, names, again, prune=prune, allow_empty=allow_empty)
-    _hold_images(loaded)
 
     from allotment.cli.forms.applied import Applied, as_json, as_text
     from allotment.cli.unfit_images import registries, unfit_images
@@ -180,19 +178,6 @@ def _hold_options(
     for name in again:
         if name not in known:
             raise UsageError(f"there is no campaign or gang `{name}` here", remedy=did_you_mean(name, known))
-
-
-def _hold_images(loaded: Repository) -> None:
-    """Raise AllotmentError where a file names no image, which this machine does without."""
-    used = {each.pipeline for each in loaded.campaigns.values()}
-    needing: list[Pipeline | Fleet | Gang] = [loaded.pipelines[name] for name in sorted(used)]
-    needing += [*loaded.fleets.values(), *loaded.gangs.values()]
-    without = [str(each.path) for each in needing if each.image is None]
-    if without:
-        raise AllotmentError(
-            f"no image is named in {', '.join(without)}, and a cluster has nothing to run without one",
-            remedy="name one by its digest: `image: NAME@sha256:…`",
-        )
 
 
 def _impossible(
