@@ -126,6 +126,7 @@ class Branch:
 
 
 Member = Branch | Leaf
+Rank = tuple[int, int, float, str]
 
 
 def grown(tree: SubGroup, parent: Branch | None = None) -> Branch:
@@ -158,6 +159,7 @@ class Group:
         "preemptible",
         "priority",
         "queue",
+        "rank",
         "root",
         "spec",
         "stale_since",
@@ -183,6 +185,7 @@ class Group:
         self.stale_since = spec.stale_since
         self.faults: list[tuple[str, str]] = []
         self.task_faults: dict[str, str] = {}
+        self.rank: Rank | None = None
         self.to_place: list[Task] | None = None
         self.to_place_quota: Triple | None = None
 
@@ -201,6 +204,7 @@ class Group:
         leaf = self.leaves[task.leaf]
         leaf.tasks[task.id] = task
         self.tasks[task.id] = task
+        self.rank = None
         self._count(leaf, task, task.status, 1)
 
     def set_status(self, task: Task, status: PodStatus) -> None:
@@ -209,7 +213,7 @@ class Group:
         self._count(leaf, task, task.status, -1)
         task.status = status
         self._count(leaf, task, status, 1)
-        self.to_place = self.to_place_quota = None
+        self.to_place = self.to_place_quota = self.rank = None
 
     def _count(self, leaf: Leaf, task: Task, status: PodStatus, by: int) -> None:
         leaf.count(status, by)

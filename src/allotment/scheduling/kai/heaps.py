@@ -36,6 +36,11 @@ class Heap(Generic[Item]):
         if self.size is not None and len(self.items) > self.size:
             self._remove(self.size)
 
+    def append_last(self, item: Item) -> None:
+        """Put an item in that comes after all that are there."""
+        if self.size is None or len(self.items) < self.size:
+            self.items.append(item)
+
     def pop(self) -> Item:
         """Take the first item out."""
         last = len(self.items) - 1

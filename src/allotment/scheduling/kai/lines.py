@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cmp_to_key
 
 from allotment.scheduling.kai.accounts import Account
 from allotment.scheduling.kai.axes import NOTHING, Triple
-from allotment.scheduling.kai.groups import Group
+from allotment.scheduling.kai.groups import Group, Rank
 from allotment.scheduling.kai.heaps import Heap
 from allotment.scheduling.kai.queue_order import Bid, comes_first
 from allotment.scheduling.kai.session import Session
@@ -48,12 +47,14 @@ class Line:
 
         KAI goes through a map here, in any order. In order of jobs every queue is compared by its best one.
         """
-        for group in sorted(groups, key=cmp_to_key(self._compare)):
-            self.push(group)
+        rank = job_rank if self.session.plugins.order else _age
+        for group in sorted(groups, key=rank, reverse=self.victims):
+            place = self.places.get(group.queue)
+            if place is None or place.jobs is None:
+                self.push(group)
+            else:
+                place.jobs.append_last(group)
         return self
-
-    def _compare(self, left: Group, right: Group) -> int:
-        return -1 if self._job_before(left, right) else 1
 
     def __bool__(self) -> bool:
         return len(self.roots) > 0
@@ -128,7 +129,8 @@ class Line:
             self._clean(place.parent)
 
     def _job_before(self, left: Group, right: Group) -> bool:
-        return job_before(left, right, ordered=self.session.plugins.order) != self.victims
+        rank = job_rank if self.session.plugins.order else _age
+        return (rank(left) < rank(right)) != self.victims
 
     def _place_before(self, left: _Place, right: _Place) -> bool:
         if left.empty:
@@ -164,12 +166,12 @@ def _standing(group: Group) -> int:
     return 1 if exactly else 2
 
 
-def job_before(left: Group, right: Group, *, ordered: bool = True) -> bool:
-    """Whether a job comes before another of its queue."""
-    if ordered:
-        if left.priority != right.priority:
-            return left.priority > right.priority
-        mine, other = _standing(left), _standing(right)
-        if mine != other:
-            return mine < other
-    return (left.created, left.key) < (right.created, right.key)
+def _age(group: Group) -> Rank:
+    return (0, 0, group.created, group.key)
+
+
+def job_rank(group: Group) -> Rank:
+    """Where a job comes in its queue: by priority, by what it lacks, and by age."""
+    if group.rank is None:
+        group.rank = (-group.priority, _standing(group), group.created, group.key)
+    return group.rank

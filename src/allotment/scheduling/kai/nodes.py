@@ -69,6 +69,7 @@ class Node:
         "device_users",
         "from_claims",
         "gpu_count",
+        "gpus_free",
         "idle",
         "kind",
         "labels",
@@ -114,6 +115,7 @@ class Node:
             self.from_claims,
         )
         self.likeness: object = None
+        self.gpus_free: tuple[float, int, float, int] | None = None
         self.changed: set[str] | None = None
 
     @staticmethod
@@ -204,6 +206,7 @@ class Node:
         self._count(entry, self._bring_in(devices), 1)
         if groups is not None:
             self.shared.add(groups, entry.memory, entry.status)
+            self.likeness = self.gpus_free = None
         if self.changed is not None:
             self.changed.add(self.name)
         return True
@@ -216,6 +219,7 @@ class Node:
         self._count(entry, self._take_out(entry.devices), -1)
         if entry.groups is not None:
             self.shared.remove(entry.groups, entry.memory, entry.status)
+            self.likeness = self.gpus_free = None
         if self.changed is not None:
             self.changed.add(self.name)
         return True
@@ -226,7 +230,7 @@ class Node:
 
     def _count(self, entry: Entry, others: int, by: int) -> None:
         """``others`` of its GPUs are in the books through other pods."""
-        self.likeness = None
+        self.likeness = self.gpus_free = None
         for number, amount in enumerate(entry.vector):
             if not amount:
                 continue
@@ -259,18 +263,29 @@ class Node:
                 self.device_users.pop(key, None)
         return after
 
+    def _free(self, axes: Axes) -> tuple[float, int, float, int]:
+        if self.gpus_free is None:
+            part, memory = self.shared.idle_sum()
+            whole = axes.gpus(self.idle)
+            part_going, memory_going = self.shared.releasing_sum()
+            going = axes.gpus(self.releasing)
+            self.gpus_free = (
+                part + whole,
+                memory + int(whole) * self.shared.memory,
+                part_going + going,
+                memory_going + int(going) * self.shared.memory,
+            )
+        return self.gpus_free
+
     def idle_gpus(self, axes: Axes) -> tuple[float, int]:
         """Idle GPUs of all kinds, and their memory in MiB."""
-        part, memory = self.shared.idle_sum()
-        whole = axes.gpus(self.idle)
-        return part + whole, memory + int(whole) * self.shared.memory
+        return self._free(axes)[:2]
 
     def releasing_gpus(self, axes: Axes) -> tuple[float, int]:
         """GPUs of all kinds that become free, and their memory in MiB."""
-        part, memory = self.shared.releasing_sum()
-        whole = axes.gpus(self.releasing)
-        return part + whole, memory + int(whole) * self.shared.memory
+        return self._free(axes)[2:]
 
     def free_gpus(self, axes: Axes) -> float:
         """Both together."""
-        return self.idle_gpus(axes)[0] + self.releasing_gpus(axes)[0]
+        idle, _, going, _ = self._free(axes)
+        return idle + going

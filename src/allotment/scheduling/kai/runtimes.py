@@ -26,18 +26,16 @@ def protected_from_preemption(session: Session, victim: Group) -> bool:
         if told is not None:
             least = told
             break
-    return _young(session, victim, least)
+    return young(session, victim, least)
 
 
-def protected_from_reclaim(session: Session, taker: Group, victim: Group) -> bool:
-    """Whether it is too early to reclaim a job for another queue."""
-    least = session.settings.reclaim_min_runtime
+def reclaim_min_runtime(session: Session, taker: Group, victim: Group) -> float:
+    """How long a job's queue leaves its jobs alone before it gives them to this other one."""
     for name in reversed(_looked_at(session, taker.queue, victim.queue)):
         told = session.queue_specs[name].reclaim_min_runtime
         if told is not None:
-            least = told
-            break
-    return _young(session, victim, least)
+            return told
+    return session.settings.reclaim_min_runtime
 
 
 def _looked_at(session: Session, taker: str, victim: str) -> Sequence[str]:
@@ -57,13 +55,14 @@ def _path(session: Session, queue: str) -> list[str]:
     return [each.name for each in account.path] if account is not None else []
 
 
-def _young(session: Session, victim: Group, least: float) -> bool:
+def young(session: Session, victim: Group, least: float) -> bool:
+    """Whether a job began less than so long ago."""
     return victim.started is not None and session.now < victim.started + least
 
 
 def may_be_victim(victim: Group, protected: Protected) -> bool:
     """Whether a job is looked at at all; of an elastic one a part may go in any case."""
-    return victim.elastic or not protected(victim)
+    return not protected(victim) or victim.elastic
 
 
 def leaves_enough(victims: Mapping[Group, Sequence[Task]], protected: Protected) -> bool:

@@ -9,7 +9,7 @@ from allotment.scheduling.kai.axes import GPU
 from allotment.scheduling.kai.easier import Failures
 from allotment.scheduling.kai.groups import Group
 from allotment.scheduling.kai.reclaimable import Reclaim, may_lose, may_reclaim
-from allotment.scheduling.kai.runtimes import leaves_enough, may_be_victim, protected_from_reclaim
+from allotment.scheduling.kai.runtimes import leaves_enough, may_be_victim, reclaim_min_runtime, young
 from allotment.scheduling.kai.session import Session
 from allotment.scheduling.kai.settings import Action
 from allotment.scheduling.kai.solving.scenarios import Scenario
@@ -33,8 +33,12 @@ def run(session: Session) -> None:
 def _reclaim_for(session: Session, group: Group) -> bool:
     reclaim = Reclaim(session, group)
 
+    least: dict[str, float] = {}
+
     def protected(victim: Group) -> bool:
-        return session.plugins.minimum_runtime and protected_from_reclaim(session, group, victim)
+        if victim.queue not in least:
+            least[victim.queue] = reclaim_min_runtime(session, group, victim)
+        return session.plugins.minimum_runtime and young(session, victim, least[victim.queue])
 
     def judge(scenario: Scenario) -> bool:
         victims = scenario.victims()
@@ -50,9 +54,15 @@ def _reclaim_for(session: Session, group: Group) -> bool:
             standing[queue] = standings(session.accounts.get(queue), session.accounts.get(by.queue))
         return reclaimed(task, by, standing[queue])
 
+    lend: dict[str, bool] = {group.queue: False}
+
     def candidates() -> Iterator[Group]:
         for victim in session.groups.values():
-            if victim.queue == group.queue or not may_lose(session, group, victim):
+            if not victim.preemptible or not victim.active:
+                continue
+            if victim.queue not in lend:
+                lend[victim.queue] = may_lose(session, group, victim)
+            if not lend[victim.queue]:
                 continue
             if may_be_victim(victim, protected):
                 yield victim

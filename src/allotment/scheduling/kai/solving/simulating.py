@@ -89,17 +89,21 @@ class Simulation:
         placer = Placer(self.session, statement, wait=True)
         nodes = list(feasible.values())
         placed = False
+        left = len(hit | {preemptor.key})
         line = Line(self.session).extend(jobs.values())
-        while line:
+        while line and left:
             group = line.pop()
             if group is None:
                 break
+            if group is not preemptor and group.key not in hit:
+                continue
+            left -= 1
             self.session.asked_by(group)  # before its pods change: what it asks for is judged by later
             if group is preemptor:
                 if not placer.place(nodes, group):
                     return False
                 placed = True
-            elif group.key in hit:
+            else:
                 placer.place(nodes, group)
         return placed
 
