@@ -1,0 +1,235 @@
+"""One round of the default scheduler: every pod that is due, one after the other.
+
+Each sees what the ones before took. The order is priority, then since when a pod waits (PrioritySort). A pod
+takes the best of the nodes that were looked at; the search goes on next time where it stopped. Of pods that
+no filter can tell apart the later ones fail as the first did: within a round nothing is given back. The rules
+are those of ``schedule_one.go`` and, for gangs, of the plugin ``gangscheduling``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from allotment.devices.allocation import AllocationError
+from allotment.scheduling.default.decisions import Bound, Decision, Waits
+from allotment.scheduling.default.devices import named
+from allotment.scheduling.default.ground import Candidate, Ground, refused, scores
+from allotment.scheduling.default.memory import Failed, Held, Memory
+from allotment.scheduling.default.settings import Gangs
+from allotment.scheduling.state.pods import Gang, Pod
+from allotment.scheduling.state.state import State
+
+APPEARING = "waiting for minCount pods from a gang to appear in scheduling queue"
+HOLDING = "waiting for minCount pods from a gang to be scheduled"
+
+
+class Ties(StrEnum):
+    """Which of the nodes that score best is taken; the scheduler itself draws one."""
+
+    FIRST = "first"  # the one that was looked at first
+    NAME = "name"  # the one whose name sorts first
+    LAST = "last"  # the one that was looked at last
+
+
+def decide(
+    state: State, memory: Memory, now: float, ties: Ties = Ties.FIRST
+) -> tuple[tuple[Decision, ...], Memory]:
+    """What is decided in this round, and what is to be remembered."""
+    memory = memory.caught_up(state)
+    desk = _Desk(state, memory, now, ties, Ground.of(state, memory))
+    desk.give_up()
+    for pod in desk.due():
+        desk.take(pod)
+    result = replace(memory, start=desk.start, failed=desk.failed, held=desk.held)
+    return tuple(desk.decisions), result
+
+
+def applied(state: State, decisions: Iterable[Decision]) -> State:
+    """The state in which the decisions are carried out."""
+    bound = [each for each in decisions if isinstance(each, Bound)]
+    return state.with_pods(
+        {
+            each.pod: replace(state.pods[each.pod], node=each.node, allocations=each.allocations)
+            for each in bound
+            if each.pod in state.pods
+        }
+    )
+
+
+@dataclass(slots=True)
+class _Desk:
+    """A round under way."""
+
+    state: State
+    memory: Memory
+    now: float
+    ties: Ties
+    ground: Ground
+    decisions: list[Decision] = field(default_factory=list)
+    start: int = field(init=False)
+    failed: dict[str, Failed] = field(init=False)
+    held: dict[str, Held] = field(init=False)
+    hopeless: dict[tuple[object, ...], Waits] = field(default_factory=dict)
+    gangs: dict[str, list[Pod]] = field(default_factory=dict)
+    done: set[str] = field(default_factory=set)
+    started: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.start, self.failed = self.memory.start, dict(self.memory.failed)
+        self.held = dict(self.memory.held)
+        if self.memory.settings.gangs is not Gangs.UNKNOWN:
+            for pod in self.state.pods.values():
+                if pod.gang is not None and pod.gang in self.state.gangs:
+                    self.gangs.setdefault(pod.gang, []).append(pod)
+
+    def due(self) -> list[Pod]:
+        """The pods to look at, in order."""
+        waiting = [
+            pod
+            for pod in self.state.pods.values()
+            if pod.node is None and pod.key not in self.held and self.memory.may_try(pod.key, self.now)
+        ]
+        return sorted(waiting, key=self._rank)
+
+    def _rank(self, pod: Pod) -> tuple[int, float, str]:
+        known = self.failed.get(pod.key)
+        return -pod.priority, known.at if known else pod.created, pod.key
+
+    def give_up(self) -> None:
+        """Those that have kept a place for too long give it back."""
+        late = {
+            self.state.pods[key].gang
+            for key, each in self.held.items()
+            if self.now >= each.since + self.memory.settings.hold
+        }
+        for key in [key for key in self.held if self.state.pods[key].gang in late]:
+            held = self.held.pop(key)
+            self.ground.remove(self.state.pods[key], held.node, held.allocations)
+            self._fail(Waits(key, HOLDING))
+
+    def take(self, pod: Pod) -> None:
+        """Look at one pod, or at the gang that it belongs to."""
+        if pod.key in self.done:
+            return
+        members = self.gangs.get(pod.gang or "")
+        if members is None:
+            found = self._place(pod)
+            if isinstance(found, Waits):
+                self._fail(found)
+            else:
+                self._bind(pod, found)
+            return
+        gang = self.state.gangs[pod.gang or ""]
+        if len(members) < gang.minimum:
+            self.decisions.append(Waits(pod.key, APPEARING))
+        elif self.memory.settings.gangs is Gangs.HELD:
+            self._hold(pod, gang, members)
+        else:
+            self._together(gang, members)
+
+    def _hold(self, pod: Pod, gang: Gang, members: list[Pod]) -> None:
+        """Find a place and keep it until there are enough."""
+        found = self._place(pod)
+        if isinstance(found, Waits):
+            self._fail(found)
+            return
+        self.ground.put(pod, found.node.name, found.allocations)
+        self.held[pod.key] = Held(found.node.name, found.allocations, self.now)
+        placed = sum(
+            each.node is not None or each.key in self.held or each.key in self.started for each in members
+        )
+        if placed < gang.minimum:
+            self.decisions.append(Waits(pod.key, HOLDING))
+            return
+        for each in members:
+            held = self.held.pop(each.key, None)
+            if held is not None:
+                self._told(Bound(each.key, held.node, held.allocations))
+
+    def _together(self, gang: Gang, members: list[Pod]) -> None:
+        """Place a gang in one go, greedily: no pod gives way to another."""
+        waiting = sorted((each for each in members if each.node is None), key=self._rank)
+        self.done.update(each.key for each in waiting)
+        places: list[tuple[Pod, Candidate]] = []
+        refusals: list[Waits] = []
+        for each in waiting:
+            found = self._place(each)
+            if isinstance(found, Waits):
+                refusals.append(found)
+            else:
+                self.ground.put(each, found.node.name, found.allocations)
+                places.append((each, found))
+        standing = len(members) - len(waiting)
+        if standing + len(places) >= gang.minimum:
+            for each, found in places:
+                self._told(Bound(each.key, found.node.name, found.allocations))
+        else:
+            for each, found in places:
+                self.ground.remove(each, found.node.name, found.allocations)
+                self._fail(Waits(each.key, HOLDING))
+            if places:
+                self.hopeless.clear()  # what those took that did not stay is free again
+        for refusal in refusals:
+            self._fail(refusal)
+
+    def _place(self, pod: Pod) -> Candidate | Waits:
+        """The best node for a pod, or why there is none."""
+        known = self.hopeless.get(pod.likeness)
+        if known is not None:
+            return replace(known, pod=pod.key)
+        fault = self.ground.index.fault_of(pod) if self.ground.index and pod.claims else None
+        if fault is not None:
+            return Waits(pod.key, f"0/{len(self.ground.nodes)} nodes are available: {fault}.")
+        try:
+            found = self._best(pod)
+        except AllocationError as error:
+            return Waits(pod.key, str(error), error=True)
+        if isinstance(found, Waits):
+            self.hopeless[pod.likeness] = found
+        return found
+
+    def _best(self, pod: Pod) -> Candidate | Waits:
+        nodes = self.ground.nodes
+        enough = self.memory.settings.enough(len(nodes))
+        answers = self.ground.answers.setdefault(pod.likeness, {})
+        candidates: list[Candidate] = []
+        reasons: Counter[str] = Counter()
+        looked = 0
+        while looked < len(nodes) and len(candidates) < enough:
+            found = self.ground.look(pod, nodes[(self.start + looked) % len(nodes)], answers)
+            looked += 1
+            if isinstance(found, str):
+                reasons[found] += 1
+            else:
+                candidates.append(found)
+        self.start = (self.start + looked) % len(nodes) if nodes else 0
+        if not candidates:
+            return Waits(pod.key, refused(len(nodes), reasons))
+        chosen = self._chosen(candidates)
+        return replace(chosen, allocations=named(pod, chosen.allocations, self.ground.shared))
+
+    def _chosen(self, candidates: list[Candidate]) -> Candidate:
+        found = scores(candidates)
+        most = max(found)
+        best = [each for each, score in zip(candidates, found, strict=True) if score == most]
+        if self.ties is Ties.NAME:
+            return min(best, key=lambda each: each.node.name)
+        return best[0 if self.ties is Ties.FIRST else -1]
+
+    def _bind(self, pod: Pod, found: Candidate) -> None:
+        self.ground.put(pod, found.node.name, found.allocations)
+        self._told(Bound(pod.key, found.node.name, found.allocations))
+
+    def _told(self, bound: Bound) -> None:
+        self.failed.pop(bound.pod, None)
+        self.started.add(bound.pod)
+        self.decisions.append(bound)
+
+    def _fail(self, waits: Waits) -> None:
+        known = self.failed.get(waits.pod)
+        attempts = known.attempts + 1 if known else 1
+        self.failed[waits.pod] = Failed(attempts, self.now, woken=waits.error)
+        self.decisions.append(waits)

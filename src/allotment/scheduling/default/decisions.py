@@ -1,0 +1,28 @@
+"""What the default scheduler decides about a pod, in its words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from allotment.devices.claims import Allocation
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A pod gets a node, and its claims these devices."""
+
+    pod: str
+    node: str
+    allocations: tuple[Allocation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """A pod was looked at and gets no node now; ``error``: it is tried again without anything happening."""
+
+    pod: str
+    message: str
+    error: bool = False
+
+
+Decision = Bound | Waits

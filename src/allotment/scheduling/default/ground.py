@@ -1,0 +1,212 @@
+"""Nodes while pods are put on them: what is used, which devices are taken, who may stand where and how well.
+
+The filters are those that bear on batch work, in the order of kube-scheduler's default profile: unschedulable
+nodes, taints, node affinity, resources, devices. Of the scores it has LeastAllocated, BalancedAllocation and
+that of DynamicResources, with their weights of 1, 1 and 2.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from allotment.devices.allocation import Taken
+from allotment.devices.claims import Allocation
+from allotment.devices.nodes import Node
+from allotment.devices.read_allocations import allocation_of
+from allotment.scheduling.default.devices import NOT_ALL, DeviceIndex, preference
+from allotment.scheduling.default.memory import Memory
+from allotment.scheduling.state.amounts import CPU, PODS
+from allotment.scheduling.state.nodes import ClusterNode, Taint, untolerated
+from allotment.scheduling.state.pods import Pod
+from allotment.scheduling.state.state import State
+
+MEMORY: Final = "memory"
+LEAST: Final = {CPU: 100, MEMORY: 200 * 1024**2}  # what a pod that asks for nothing is taken to use
+TOP: Final = 100
+DEVICES_WEIGHT: Final = 2
+EVERYWHERE: Final = ""
+_UNSCHEDULABLE = "node(s) were unschedulable"
+_NOT_READY = Taint("node.kubernetes.io/not-ready", effect="NoSchedule")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A node on which a pod may stand, the devices that it would get, and the parts of the score."""
+
+    node: ClusterNode
+    allocations: tuple[Allocation, ...]
+    resources: int = 0
+    preference: int = 0
+
+
+Answers = dict[str, tuple[tuple[int, int], "Candidate | str"]]
+
+
+@dataclass(slots=True)
+class Ground:
+    """The nodes of a state with all that stands on them."""
+
+    nodes: Sequence[ClusterNode]
+    index: DeviceIndex | None
+    used: dict[str, Counter[str]] = field(default_factory=dict)
+    counted: dict[str, Counter[str]] = field(default_factory=dict)
+    taken: Taken = field(default_factory=Taken)
+    shared: dict[str, Allocation] = field(default_factory=dict)
+    users: Counter[str] = field(default_factory=Counter)
+    changes: Counter[str] = field(default_factory=Counter)
+    answers: dict[tuple[object, ...], Answers] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, state: State, memory: Memory) -> Ground:
+        """The ground with the pods that have a node, and those that keep one.
+
+        Claims that are published with their devices are those of nobody here, or have a name.
+        """
+        ground = cls(list(state.nodes.values()), memory.index)
+        for name, node in state.nodes.items():
+            ground.used[name] = Counter(node.taken)
+            ground.counted[name] = Counter(node.taken)
+        for claim in state.published.claims if state.published else ():
+            allocation = allocation_of(claim.status)
+            if allocation is not None:
+                ground.taken.take(allocation)
+                ground.shared[f"{claim.namespace}/{claim.name}"] = allocation
+                ground.users[f"{claim.namespace}/{claim.name}"] += 1
+        for pod in state.pods.values():
+            held = memory.held.get(pod.key)
+            if pod.node is not None:
+                ground.put(pod, pod.node, pod.allocations)
+            elif held is not None:
+                ground.put(pod, held.node, held.allocations)
+        return ground
+
+    def put(self, pod: Pod, node: str, allocations: tuple[Allocation, ...]) -> None:
+        """A pod stands on a node."""
+        self._count(pod, node, 1)
+        for claim, allocation in zip(pod.claims, allocations, strict=False):
+            if claim.shared is not None:
+                self.users[claim.shared] += 1
+                if claim.shared in self.shared:
+                    continue
+                self.shared[claim.shared] = allocation
+                self.changes[EVERYWHERE] += 1
+            self.taken.take(allocation)
+            self._changed(node, allocation)
+
+    def remove(self, pod: Pod, node: str, allocations: tuple[Allocation, ...]) -> None:
+        """A pod that was put on a node does not stand there after all."""
+        self._count(pod, node, -1)
+        for claim, allocation in zip(pod.claims, allocations, strict=False):
+            if claim.shared is not None:
+                self.users[claim.shared] -= 1
+                if self.users[claim.shared]:
+                    continue
+                del self.shared[claim.shared]
+                self.changes[EVERYWHERE] += 1
+            self.taken.release(allocation)
+            self._changed(node, allocation)
+
+    def _count(self, pod: Pod, node: str, sign: int) -> None:
+        self._changed(node)
+        used, counted = self.used.setdefault(node, Counter()), self.counted.setdefault(node, Counter())
+        for resource, amount in {**pod.requests, PODS: 1}.items():
+            used[resource] += sign * amount
+        for resource, amount in {**LEAST, **pod.requests}.items():
+            counted[resource] += sign * amount
+
+    def _changed(self, node: str, allocation: Allocation | None = None) -> None:
+        """Answers about a node do not hold any more; about none, where devices are not of one node alone."""
+        self.changes[node] += 1
+        if allocation is not None and not _of_one_node(allocation):
+            self.changes[EVERYWHERE] += 1
+
+    def look(self, pod: Pod, node: ClusterNode, answers: Answers) -> Candidate | str:
+        """The node as a candidate, or why it is none; AllocationError where no node can be one.
+
+        ``answers`` are those for pods like this one.
+        """
+        now = self.changes[node.name], self.changes[EVERYWHERE]
+        known = answers.get(node.name)
+        if known is not None and known[0] == now:
+            return known[1]
+        found = self._refusal(pod, node) or self._candidate(pod, node)
+        answers[node.name] = now, found
+        return found
+
+    def _candidate(self, pod: Pod, node: ClusterNode) -> Candidate | str:
+        allocations: tuple[Allocation, ...] = ()
+        if pod.claims:
+            if self.index is None:
+                return NOT_ALL
+            found = self.index.find(pod, node.name, self.taken, self.shared)
+            if isinstance(found, str):
+                return found
+            allocations = found
+        resources = self._room(pod, node) + self._balance(pod, node)
+        return Candidate(node, allocations, resources, preference(pod, allocations))
+
+    def _refusal(self, pod: Pod, node: ClusterNode) -> str | None:
+        if not node.schedulable:
+            return _UNSCHEDULABLE
+        taints = node.taints if node.ready else (*node.taints, _NOT_READY)
+        taint = untolerated(taints, pod.tolerations)
+        if taint is not None:
+            return f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
+        selected = all(node.labels.get(key) == value for key, value in pod.node_selector.items())
+        if not selected or (
+            pod.affinity is not None and not pod.affinity.matches(Node(node.name, node.labels))
+        ):
+            return "node(s) didn't match Pod's node affinity/selector"
+        used = self.used[node.name]
+        if used[PODS] + 1 > node.allocatable.get(PODS, 110):
+            return "Too many pods"
+        for resource, amount in sorted(pod.requests.items()):
+            if amount and used[resource] + amount > node.allocatable.get(resource, 0):
+                return f"Insufficient {resource}"
+        return None
+
+    def _room(self, pod: Pod, node: ClusterNode) -> int:
+        """LeastAllocated: how much of processors and memory would be left."""
+        asked = {**LEAST, **pod.requests}
+        counted = self.counted[node.name]
+        parts = []
+        for resource in LEAST:
+            whole = node.allocatable.get(resource, 0)
+            if whole:
+                wanted = counted[resource] + asked[resource]
+                parts.append((whole - wanted) * TOP // whole if wanted <= whole else 0)
+        return sum(parts) // len(parts) if parts else 0
+
+    def _balance(self, pod: Pod, node: ClusterNode) -> int:
+        """BalancedAllocation: how alike the parts would be that are used of processors and memory."""
+        used = self.used[node.name]
+        parts = [
+            min((used[resource] + pod.requests.get(resource, 0)) / whole, 1.0)
+            for resource in LEAST
+            if (whole := node.allocatable.get(resource, 0))
+        ]
+        return int((1 - abs(parts[0] - parts[1]) / 2) * TOP) if len(parts) == 2 else TOP
+
+
+def scores(candidates: Sequence[Candidate]) -> list[int]:
+    """How well each candidate suits."""
+    most = max((each.preference for each in candidates), default=0)
+    if not most:
+        return [each.resources for each in candidates]
+    return [each.resources + DEVICES_WEIGHT * (each.preference * TOP // most) for each in candidates]
+
+
+def _of_one_node(allocation: Allocation) -> bool:
+    selector = allocation.node_selector
+    return selector is not None and all(
+        term.match_fields and not term.match_expressions for term in selector.terms
+    )
+
+
+def refused(nodes: int, reasons: Mapping[str, int]) -> str:
+    """Why no node will do, as the scheduler tells it; what it adds about preemption is left out."""
+    told = ", ".join(sorted(f"{number} {reason}" for reason, number in reasons.items()))
+    return f"0/{nodes} nodes are available: {told}." if told else f"0/{nodes} nodes are available."

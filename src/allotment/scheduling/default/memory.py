@@ -1,0 +1,84 @@
+"""What the default scheduler remembers: who failed and when, who holds a place for a gang, where it stopped.
+
+All of it is derived from what was decided and from comparing the state with the one that was seen last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from allotment.devices.claims import Allocation
+from allotment.scheduling.default.devices import DeviceIndex
+from allotment.scheduling.default.settings import Settings
+from allotment.scheduling.state.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A pod that was tried in vain; ``woken``: something has happened since that may help it."""
+
+    attempts: int
+    at: float
+    woken: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A place that a pod keeps until enough of its gang have one."""
+
+    node: str
+    allocations: tuple[Allocation, ...]
+    since: float
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What is remembered; ``Memory(settings)`` remembers nothing yet. ``start`` is the number of a node."""
+
+    settings: Settings = field(default_factory=Settings)
+    start: int = 0
+    seen: State | None = None
+    failed: Mapping[str, Failed] = field(default_factory=dict)
+    held: Mapping[str, Held] = field(default_factory=dict)
+    index: DeviceIndex | None = field(default=None, compare=False)
+
+    def may_try(self, pod: str, now: float) -> bool:
+        """Whether a pod is due."""
+        known = self.failed.get(pod)
+        if known is None:
+            return True
+        backed_off = now >= known.at + self.settings.back_off(known.attempts)
+        return (known.woken and backed_off) or now >= known.at + self.settings.flush
+
+    def next_time(self, now: float) -> float | None:
+        """When something may be tried or given up next, if nothing happens."""
+        settings = self.settings
+        times = [
+            each.at + (settings.back_off(each.attempts) if each.woken else settings.flush)
+            for each in self.failed.values()
+        ]
+        times += [each.since + settings.hold for each in self.held.values()]
+        return min((each for each in times if each > now), default=None)
+
+    def caught_up(self, state: State) -> Memory:
+        """The memory after what has happened: room that is new wakes those who failed."""
+        changes = state.pods.changes(self.seen.pods if self.seen else None)
+        gone: set[str] = set()
+        room = self.seen is None or any(
+            getattr(self.seen, name) is not getattr(state, name) for name in ("nodes", "published", "gangs")
+        )
+        for key, old, new in changes:
+            room = room or (old is not None and old.node is not None and (new is None or new.node is None))
+            if new is None or new.node is not None:
+                gone.add(key)
+            elif old is not None and replace(old, node=None, allocations=()) != new:
+                gone.add(key)  # it has changed, and is tried as if it were new
+        failed = {key: each for key, each in self.failed.items() if key not in gone}
+        if room:
+            failed = {key: replace(each, woken=True) for key, each in failed.items()}
+        index = self.index
+        if state.published is not None and (index is None or index.world is not state.published):
+            index = DeviceIndex(state.published)
+        held = {key: each for key, each in self.held.items() if key not in gone}
+        return replace(self, seen=state, failed=failed, held=held, index=index)
