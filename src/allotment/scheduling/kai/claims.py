@@ -20,7 +20,12 @@ MOST_USERS: Final = 256
 
 
 def claimed_gpus(claim: Claim) -> int:
-    """How many GPUs a claim counts for, in quota and on nodes."""
+    """How many GPUs a claim counts for, in quota and on nodes.
+
+    What a pod asked for as an extended resource counts if the resource is named like GPUs are.
+    """
+    if claim.extended is not None:
+        return claim.count if claim.extended.endswith("gpu") else 0
     return claim.count if is_gpu(claim.device_class) else 0
 
 
@@ -30,6 +35,7 @@ class Claims:
     def __init__(self, state: State) -> None:
         self.claims: dict[str, Claim] = dict(state.claims)
         self.classes = state.device_classes
+        self.nodes = state.nodes
         self.by_node: dict[str, list[DeviceOfNode]] = {}
         for device in state.devices:
             self.by_node.setdefault(device.node, []).append(device)
@@ -82,6 +88,8 @@ class Claims:
         open_claims: list[Claim] = []
         for name in task.pod.claims:
             claim = self.claims[name]
+            if self._by_plugin(claim, node):
+                continue
             if claim.allocation is None:
                 open_claims.append(claim)
             elif claim.allocation.node != node:
@@ -89,6 +97,10 @@ class Claims:
         if open_claims and self._found(open_claims, node) is None:
             return f"cannot allocate all DRA claims on node {node}"
         return None
+
+    def _by_plugin(self, claim: Claim, node: str) -> bool:
+        """Whether the node has the extended resource from a device plugin, so that nothing is claimed."""
+        return claim.extended is not None and self.nodes[node].allocatable.get(claim.extended, 0) > 0
 
     def _found(self, claims: Sequence[Claim], node: str) -> list[tuple[str, ...]] | None:
         """Devices for each of the claims together."""
@@ -112,7 +124,7 @@ class Claims:
         """A pod was placed: it uses its claims, which get their devices if they have none."""
         for name in task.pod.claims:
             claim = self.claims.get(name)
-            if claim is None or task.node is None:
+            if claim is None or task.node is None or self._by_plugin(claim, task.node):
                 continue
             devices = task.claims.get(name)
             if devices is None and claim.allocation is not None:

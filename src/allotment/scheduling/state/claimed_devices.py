@@ -36,13 +36,18 @@ class Allocation:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A ResourceClaim. ``template`` says that it was made from one, for one pod."""
+    """A ResourceClaim. ``template`` says that it was made from one, for one pod.
+
+    ``extended`` is the extended resource that it stands for, where a pod asked for one that a device class
+    answers to instead of naming a claim.
+    """
 
     name: str
     device_class: str
     count: int = 1
     labels: Mapping[str, str] = field(default_factory=dict, hash=False)
     template: bool = False
+    extended: str | None = None
     allocation: Allocation | None = None
     reserved_for: tuple[str, ...] = ()
 
