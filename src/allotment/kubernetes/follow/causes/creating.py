@@ -2,7 +2,8 @@
 
 Facts: the Job controller says ``FailedCreate`` with the API's answer in it, the claim controller
 ``FailedResourceClaimCreation`` on the pod. Seen on Kubernetes 1.36 and Kueue 0.19: while Kueue's webhooks
-do not answer, no pod of any Job can be made.
+do not answer, no pod of any Job can be made; Kueue 0.17 overlooks a pod that was made just after it looked
+at the Job, until the Job changes.
 """
 
 from __future__ import annotations
@@ -13,14 +14,20 @@ from typing import Final
 
 from allotment.kubernetes.follow import fields
 from allotment.kubernetes.follow.causes.phrases import ADMINISTRATOR, anew, counted, listed, short
-from allotment.kubernetes.follow.model import Cause, Evidence, State, evidence
+from allotment.kubernetes.follow.model import Cause, Evidence, State, by_condition, evidence
 from allotment.kubernetes.follow.part import Part
 from allotment.kubernetes.follow.pods import ELASTIC_GATE, Phase, gates
+from allotment.kubernetes.follow.sums import pods_of
 from allotment.kubernetes.kinds import CLAIM_TEMPLATE, DEVICE_CLASS, Object
+from allotment.kubernetes.render.names import PREFIX
 
 WEBHOOK: Final = re.compile(r'failed calling webhook "([^"]+)"')
 NO_TEMPLATE: Final = re.compile(r'resourceclaimtemplates?(?:\.resource\.k8s\.io)? "([^"]+)" not found')
 _APPLY: Final = "`allot apply` makes it again, and the pods start by themselves then"
+_CREATED: Final = ("metadata", "creationTimestamp")
+_ENDED: Final = frozenset({Phase.SUCCEEDED, Phase.FAILED})
+PATIENCE: Final = 10.0
+"""How many seconds Kueue has for taking its gate off; it mostly takes less than one."""
 
 
 def not_created(part: Part) -> Iterator[Cause]:
@@ -152,6 +159,8 @@ def gated(part: Part) -> Iterator[Cause]:
             "nothing: it takes a grace period at most",
             tuple(shown),
         )
+    elif (overlooked := _overlooked(part, held)) is not None:
+        yield overlooked
     elif part.wished is None:
         words = (
             f"{counted(len(held), 'pod')} {'is' if len(held) == 1 else 'are'} held by the gate "
@@ -159,6 +168,36 @@ def gated(part: Part) -> Iterator[Cause]:
         )
         remedy = "nothing, if it has just started; else see whether what set the gate still runs"
         yield Cause("gated", State.WAITING, words, remedy, tuple(shown))
+
+
+def _overlooked(part: Part, held: tuple[Object, ...]) -> Cause | None:
+    """Pods that Kueue has admitted and not let go: it looked before they were there, and not since."""
+    live = part.live
+    admitted = None if live is None else fields.condition(live, "Admitted")
+    if live is None or admitted is None or not admitted.holds or part.wished is not None:
+        return None
+    going = [pod for phase, pods in part.phases.items() if phase not in _ENDED for pod in pods]
+    made = [at for pod in held if (at := fields.created(pod)) is not None]
+    if any(gates(pod) != (ELASTIC_GATE,) for pod in held) or len(going) > pods_of(live) or not made:
+        return None
+    age = part.now - max(*made, admitted.since or 0.0)
+    if age < PATIENCE:
+        return None
+    one = len(held) == 1
+    words = (
+        f"Kueue has admitted it, and has not taken its gate off {counted(len(held), 'pod')} for {age:.0f} s: "
+        f"it looked before {'the pod was' if one else 'the pods were'} there, and not since"
+    )
+    remedy = (
+        "touch its Job, so that Kueue looks again: `kubectl annotate --overwrite "
+        f"-n {part.namespace} job {fields.name(part.owner)} {PREFIX}touched={int(part.now)}`"
+    )
+    shown = (
+        *by_condition(live, "Admitted"),
+        evidence(held[0], "spec.schedulingGates", ELASTIC_GATE),
+        evidence(held[0], "metadata.creationTimestamp", fields.text(held[0], *_CREATED)),
+    )
+    return Cause("gate-overlooked", State.WAITING, words, remedy, shown)
 
 
 def _seen_at(event: Object) -> float:
