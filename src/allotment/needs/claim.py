@@ -61,6 +61,12 @@ def claim_for(
     return ClaimSpec((Request(REQUEST, first_available=alternatives),), constraints, config)
 
 
+def says_more_than_classes(claim: ClaimSpec) -> bool:
+    """Whether the claim asks for anything that its device classes do not say."""
+    asked = [each.get("exactly", each) for each in claim.to_dict().get("devices", {}).get("requests", ())]
+    return bool(claim.constraints or claim.config or any("selectors" in each for each in asked))
+
+
 def cores_for(resources: Resources) -> int:
     """How many processors a pipeline without ``gpu`` gets: whole ones, and no more than a claim holds."""
     return min(MOST_DEVICES, max(1, math.ceil(resources.cpu or 1)))

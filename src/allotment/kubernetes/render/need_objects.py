@@ -16,19 +16,18 @@ from hashlib import sha256
 from typing import Any, Final
 
 from allotment.devices.claims import ClaimSpec
-from allotment.kubernetes.render.context import Context, release_of
+from allotment.kubernetes.render.context import Context
 from allotment.kubernetes.render.names import LONGEST_NAME, cut, labels_of
 from allotment.kubernetes.render.rendered import Note, Object
-from allotment.needs.claim import REQUEST
+from allotment.needs.claim import REQUEST, says_more_than_classes
 from allotment.needs.cluster import for_cluster
 from allotment.needs.manifests import Manifest, manifest_for
 from allotment.needs.ways import Scope
+from allotment.needs.ways.choosing import before_selectors
 from allotment.platform.need import Need
 
 TEMPLATE: Final = "resourceClaimTemplateName"
 CLAIM: Final = "resourceClaimName"
-SELECTORS_SINCE: Final = (0, 18)
-"""Of Kueue: before it, a claim that says more than device classes is refused (seen on 0.17.0)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +113,7 @@ def _notes(context: Context, about: str, manifest: Manifest) -> Iterator[Note]:
             "pod has a card of its own",
             "no version of Kueue takes named claims; KAI and the default scheduler do",
         )
-    if context.with_kueue and release_of(kueue) < SELECTORS_SINCE and _says_more_than_a_class(manifest.claim):
+    if context.with_kueue and before_selectors(kueue) and says_more_than_classes(manifest.claim):
         yield Note(
             about,
             f"Kueue {kueue} admits no claim with selectors, constraints or configuration: its pods never "
@@ -138,12 +137,6 @@ def _notes(context: Context, about: str, manifest: Manifest) -> Iterator[Note]:
         )
     if manifest.scope is Scope.SHARED and not context.with_kueue:
         yield Note(about, "all of its pods share one claim, and with it one card of one node")
-
-
-def _says_more_than_a_class(claim: ClaimSpec) -> bool:
-    """Whether the claim asks for anything that its device classes do not say."""
-    asked = [each.get("exactly", each) for each in claim.to_dict().get("devices", {}).get("requests", ())]
-    return bool(claim.constraints or claim.config or any("selectors" in each for each in asked))
 
 
 def _which_could(context: Context) -> str:

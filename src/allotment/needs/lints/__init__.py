@@ -1,7 +1,7 @@
 """What most likely is not what is meant, or will not do: one function a rule, one module a subject.
 
 ``on_needs`` looks at a need alone, ``on_platforms`` at a need on the platform that it is for,
-``on_campaigns`` at what runs it, ``on_worlds`` at devices that are published, ``on_all`` at the platform and
+``on_kueue`` at one where Kueue admits, ``on_campaigns`` at what runs it, ``on_worlds`` at devices that are published, ``on_all`` at the platform and
 all needs together.
 """
 

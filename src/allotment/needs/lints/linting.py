@@ -10,6 +10,7 @@ from allotment.needs.limits import faults_of
 from allotment.needs.lints.looked import File, Looked
 from allotment.needs.lints.on_all import ALL_LINTS
 from allotment.needs.lints.on_campaigns import CAMPAIGN_LINTS
+from allotment.needs.lints.on_kueue import KUEUE_LINTS
 from allotment.needs.lints.on_measured import unknown_cards
 from allotment.needs.lints.on_platforms import PLATFORM_LINTS, not_measured
 from allotment.needs.lints.on_worlds import WORLD_LINTS
@@ -65,7 +66,7 @@ def _running(file: File, campaigns: Mapping[str, Sequence[Campaign]]) -> Sequenc
 
 
 def _of_one(looked: Looked, world: World | None) -> Iterator[Finding]:
-    for platform_lint in PLATFORM_LINTS:
+    for platform_lint in (*PLATFORM_LINTS, *KUEUE_LINTS):
         yield from map(looked.finding, platform_lint(looked))
     for campaign_lint in CAMPAIGN_LINTS:
         yield from campaign_lint(looked)

@@ -59,6 +59,11 @@ class Looked:
         return self.on_cluster and self.platform.scheduler in _KAI
 
     @property
+    def is_refused_list(self) -> bool:
+        """Whether alternatives are given up for the schedulers, which the default one would take."""
+        return self.on_cluster and len(choice_of(self.need).alternatives) > len(self.choice.alternatives)
+
+    @property
     def name(self) -> str:
         """What the file calls itself."""
         return self.file.id if isinstance(self.file, Pipeline) else self.file.name

@@ -1,8 +1,7 @@
 """Lints of a need on its platform: what its ways ask of a cluster, and what the schedulers make of its claim.
 
-Facts: gates of Kubernetes 1.34 to 1.37 and of NVIDIA's DRA driver v0.5; Kueue 0.19 (``pkg/dra``: classes are
-counted, ``firstAvailable`` is refused, constraints and selectors are passed on); KAI 0.17 (its allocator is
-asked without features); kubernetes/kubernetes issue 140436, mended in 1.36.3 (counters of a refused device).
+Facts: gates of Kubernetes 1.34 to 1.37 and of NVIDIA's DRA driver v0.5; KAI 0.17 (its allocator is asked without
+features); kubernetes/kubernetes issue 140436, mended in 1.36.3 (counters of a refused device).
 """
 
 from __future__ import annotations
@@ -13,8 +12,7 @@ from typing import Final
 
 from allotment.devices.classes import MIG_CLASS
 from allotment.errors import Severity
-from allotment.needs.cards import cards_taken, chosen_cards, class_of
-from allotment.needs.claim import exactly
+from allotment.needs.cards import cards_taken
 from allotment.needs.fault import Fault
 from allotment.needs.lints.looked import Looked, known_card, memory_of_card
 from allotment.needs.memory import in_words
@@ -22,9 +20,6 @@ from allotment.needs.rules import (
     GATE_OFF,
     GIVEN_UP,
     KAI_CANNOT,
-    KUEUE_REFUSES,
-    KUEUE_TOPOLOGY,
-    KUEUE_UNCOUNTED,
     MEASURED_ELSEWHERE,
     NO_FRACTIONS,
     NO_ISOLATION,
@@ -34,10 +29,8 @@ from allotment.needs.rules import (
 )
 from allotment.needs.same import SAME_CARD
 from allotment.needs.ways import Isolation, Scope, Way, ways_of
-from allotment.needs.ways.choosing import choice_of
 from allotment.needs.ways.gates import GATE_WORDS, driver_words, kubernetes_words, off_by_default
 from allotment.needs.ways.share import asked_bytes
-from allotment.needs.words import request_words
 from allotment.platform.need import Need
 from allotment.quantities import format_bytes
 
@@ -51,7 +44,7 @@ _VERSION: Final = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?")
 
 def way_given_up(looked: Looked) -> Iterator[Fault]:
     """Ways that are listed and not used."""
-    if looked.choice.given_up and not _is_refused_list(looked):
+    if looked.choice.given_up and not looked.is_refused_list:
         message = "; ".join(looked.choice.given_up)
         hint = "this is what happens; shorten the list to say it plainly"
         yield Fault(("sharing",), GIVEN_UP, message, hint, Severity.NOTE, looked.choice.given_up)
@@ -183,65 +176,12 @@ def same_card_refused(looked: Looked) -> Iterator[Fault]:
     )
 
 
-def kueue_refuses(looked: Looked) -> Iterator[Fault]:
-    """Lists of alternatives, which Kueue admits none of."""
-    if looked.with_kueue and _is_refused_list(looked):
-        first = kept_words(looked)
-        version = looked.platform.versions.kueue
-        message = (
-            f"Kueue {version} admits no claim with alternatives: {first} alone is claimed, and the rest "
-            "given up"
-        )
-        key = "fallback" if looked.need.fallback else "sharing"
-        hint = "write the one that is to be counted"
-        yield Fault((key,), KUEUE_REFUSES, message, hint, Severity.WARNING, looked.choice.given_up)
-
-
-def kept_words(looked: Looked) -> str:
-    """The alternative that is claimed: its way, or what it asks for where another one has the same way."""
-    kept, *others = choice_of(looked.need).alternatives
-    if kept.way is None:
-        return "the first"
-    if any(each.way is kept.way for each in others):
-        return request_words(exactly(kept, looked.platform.cards))
-    return f"`{kept.way.word}`"
-
-
-def not_counted_by_kueue(looked: Looked) -> Iterator[Fault]:
-    """What a quota of Kueue does not see: which of a class's devices, and what they share."""
-    if not looked.with_kueue or looked.need.cpu is not None or looked.choice.scope is Scope.ANNOTATION:
-        return
-    need = looked.need
-    asked = [key for key in ("card", "memory", "select", "same") if getattr(need, key)]
-    if class_of(chosen_cards(need.card, looked.platform.cards), looked.platform.cards) is not None:
-        asked.remove("card")
-    if asked:
-        device_class = looked.ways[0].device_class
-        message = (
-            f"Kueue counts devices of class {device_class} and does not see `{'`, `'.join(asked)}`: a quota "
-            "is for cards of every kind together"
-        )
-        hint = "give the kind a class of its own under `cards` in the platform's file"
-        yield Fault((asked[0],), KUEUE_UNCOUNTED, message, hint, Severity.NOTE)
-
-
-def kueue_topology(looked: Looked) -> Iterator[Fault]:
-    """A layout, by which Kueue places without seeing devices."""
-    topology = looked.file.topology
-    if looked.with_kueue and topology is not None:
-        message = (
-            f"Kueue places by `{topology.level}` and counts what pods request there, and no claimed devices"
-        )
-        hint = "its pods may be sent where no card is free; ask for the layout with KAI, or not at all"
-        yield Fault((), KUEUE_TOPOLOGY, message, hint, Severity.WARNING)
-
-
 def kai_cannot(looked: Looked) -> Iterator[Fault]:
     """Claims that KAI's allocator does not understand."""
     if not looked.with_kai:
         return
     version = looked.platform.versions.kai
-    if looked.platform.scheduler == "kai" and _is_refused_list(looked):
+    if looked.platform.scheduler == "kai" and looked.is_refused_list:
         message = f"KAI {version} takes no claim with alternatives: the first alone is claimed"
         key = "fallback" if looked.need.fallback else "sharing"
         yield Fault((key,), KAI_CANNOT, message, "write the one that is meant", Severity.WARNING)
@@ -250,11 +190,6 @@ def kai_cannot(looked: Looked) -> Iterator[Fault]:
             message = f"KAI {version} places whole cards by claims, and neither slices nor amounts of a card"
             hint = "ask for `fraction` or `whole`, or let the default scheduler place it"
             yield Fault(("sharing",), KAI_CANNOT, message, hint, Severity.WARNING)
-
-
-def _is_refused_list(looked: Looked) -> bool:
-    """Whether alternatives are given up for the schedulers, which the default one would take."""
-    return looked.on_cluster and len(choice_of(looked.need).alternatives) > len(looked.choice.alternatives)
 
 
 def _gated(looked: Looked) -> Iterator[tuple[Need, Way]]:
@@ -275,8 +210,5 @@ PLATFORM_LINTS: Final[tuple[PlatformLint, ...]] = (
     no_fractions_here,
     gate_off,
     same_card_refused,
-    kueue_refuses,
-    not_counted_by_kueue,
-    kueue_topology,
     kai_cannot,
 )

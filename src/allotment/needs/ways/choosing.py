@@ -7,6 +7,7 @@ one: a claim of the pod's own, a claim that pods share and an annotation are thr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -22,6 +23,7 @@ from allotment.platform.need import Need
 _LOCAL: Final = "local"
 _DEFAULT: Final = "default"
 _CONSUMABLE: Final = "consumable"
+_SELECTORS_SINCE: Final = (0, 18)
 _WITH_KAI: Final = frozenset({"kai", "both"})
 
 
@@ -56,6 +58,12 @@ def able(platform: Platform, world: World | None = None) -> Able:
         lists=platform.scheduler == _DEFAULT,
         shared_cards=shared and knows,
     )
+
+
+def before_selectors(kueue: str) -> bool:
+    """Whether this version of Kueue refuses a claim that says more than device classes (seen on 0.17.0)."""
+    release = tuple(map(int, re.findall(r"\d+", kueue)[:2]))
+    return len(release) == 2 and release < _SELECTORS_SINCE
 
 
 def shared_in(world: World) -> Iterator[str]:
