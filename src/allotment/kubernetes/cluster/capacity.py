@@ -84,6 +84,10 @@ class Capacity:
         """Whether so much at once can never be admitted, however idle the cluster is."""
         return self.most_at_once is not None and asked > self.most_at_once
 
+    def has_free(self, asked: Amount | int) -> bool:
+        """Whether so much at once could be had now without a victim."""
+        return not self.inactive and (self.free is None or asked <= _free_at_once(self))
+
     def arithmetic(self, asked: Amount | int | None = None) -> str:
         """The sum in words; with ``asked``, what that much at once comes to."""
         said = _kueue_words(self) if self.scheduler == KUEUE else _kai_words(self)

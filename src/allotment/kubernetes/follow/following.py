@@ -127,7 +127,9 @@ def _told(seen: Seen, found: Sequence[Part], gone: Sequence[Gone], expected: Exp
     state = _state_of_all(states)
     causes = _ordered(by_part, states, prepared, state)
     if not causes and state is State.WAITING:
-        causes = tuple(cause for part in parts for cause in silence(part))[:1]
+        waiting = (part for part, each in zip(parts, states, strict=True) if each is State.WAITING)
+        causes = tuple(cause for part in waiting for cause in silence(part))[:1]
+        state = causes[0].state if causes else state
     if not causes and state is State.RUNNING and first.kind == "campaign":
         going = (part for part, each in zip(parts, states, strict=True) if each is State.RUNNING)
         causes = tuple(cause for part in going for cause in narrow(part))[:1]

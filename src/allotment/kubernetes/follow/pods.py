@@ -140,6 +140,14 @@ def endings(pod: Object) -> tuple[Ending, ...]:
     return tuple(found)
 
 
+def ends_of(pod: Object) -> Iterator[float]:
+    """When its containers ended, of those that have."""
+    for status in _statuses(pod):
+        found = fields.moment(status, "state", "terminated", "finishedAt")
+        if found is not None:
+            yield found
+
+
 def is_ready(pod: Object) -> bool:
     """Whether it is ready."""
     return fields.holds(pod, "Ready")

@@ -15,6 +15,7 @@ from allotment.kubernetes.follow.causes import (
     creating,
     ended,
     failures,
+    given_up,
     nodes,
     paused,
     queued,
@@ -32,6 +33,7 @@ ENDED: Final[tuple[Find, ...]] = (ended.finished, ended.failed)
 STOPPED: Final[tuple[Find, ...]] = (paused.deactivated, paused.suspended, paused.queue_stopped)
 ADMISSION: Final[tuple[Find, ...]] = (
     queued.no_kueue,
+    given_up.given_up,
     queued.no_queue,
     admission.inactive,
     queued.reclaimed,

@@ -21,7 +21,7 @@ from allotment.kubernetes.follow.causes.phrases import (
     quoted,
     short,
 )
-from allotment.kubernetes.follow.causes.quotas import exceeds, growth_never, used_up
+from allotment.kubernetes.follow.causes.quotas import exceeds, growth_never, out_of_date, used_up
 from allotment.kubernetes.follow.model import Cause, State, by_condition, evidence
 from allotment.kubernetes.follow.part import RESERVED, Part
 from allotment.kubernetes.follow.queueing import cluster_queue, cluster_queue_name, position
@@ -127,7 +127,10 @@ def _no_flavor(part: Part, workload: Object, found: fields.Condition) -> Cause:
     return Cause("no-quota-of-kind", State.NEVER, words, remedy, by_condition(workload, RESERVED))
 
 
-def _preempting(_part: Part, workload: Object, found: fields.Condition) -> Cause:
+def _preempting(part: Part, workload: Object, found: fields.Condition) -> Cause:
+    stale = out_of_date(part, workload, found)
+    if stale is not None:
+        return stale
     short_of = [each for each in lacks_of(found.message) if each.more]
     lacks = f" ({', '.join(f'{each.more} `{each.resource}`' for each in short_of)})" if short_of else ""
     words = (
