@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from allotment.scheduling.kueue import Settings
+from allotment.scheduling.kueue.gates import Gate, gates_of
 from tests.scheduling.kueue.scenes import Cluster, Raw, flavor, group, job, node, queue
 
 LEVELS = ("block", "rack", "kubernetes.io/hostname")
@@ -137,3 +139,49 @@ def test_a_failed_node_is_replaced_within_what_is_required(
     world.state = replace(world.state, nodes=left)
     told = [each for each in (world.cycle() for _ in range(2)) if each.admitted]
     assert [places(each) for each in told] == ([expected] if expected else [])
+
+
+def with_gates(*gates: Gate) -> Settings:
+    return Settings(gates=gates_of() | {*gates})
+
+
+def test_a_placed_elastic_workload_keeps_its_places_when_it_grows() -> None:
+    world = cluster(settings=with_gates(Gate.ELASTIC, Gate.ELASTIC_PLACED))
+    anywhere = {"unconstrained": True}
+    world.add(replace(job("small", pods=3, cpu=1, topology=anywhere), elastic=True))
+    before = places(world.cycle(), "small")
+    grown = replace(job("grown", pods=6, cpu=1, topology=anywhere, at=1), elastic=True, replaces="team/small")
+    world.add(grown)
+    after = places(world.cycle(), "grown")
+    assert sum(after.values()) == 6
+    assert all(after[host] >= count for host, count in before.items())
+    assert world.holders == {"grown"}
+
+
+@pytest.mark.parametrize("way", ["required", "preferred"])
+def test_an_elastic_workload_that_is_placed_has_to_be_free_to_stand_anywhere(way: str) -> None:
+    world = cluster(settings=with_gates(Gate.ELASTIC, Gate.ELASTIC_PLACED))
+    world.add(replace(job("one", pods=2, cpu=1, topology={way: "rack"}), elastic=True))
+    message = f"{way} topology is not supported with ElasticJobsViaWorkloadSlices"
+    assert message in world.cycle().waits["one"]
+
+
+def test_balanced_placement_gives_each_host_alike() -> None:
+    asked = job("one", pods=6, cpu=1, topology={"preferred": "rack"})
+    plain, balanced = cluster(), cluster(settings=with_gates(Gate.BALANCED))
+    plain.add(asked)
+    balanced.add(asked)
+    assert places(plain.cycle()) == {"r1n0": 4, "r1n1": 2}
+    assert places(balanced.cycle()) == {"r1n0": 3, "r1n1": 3}
+
+
+def test_nodes_that_pods_prefer_go_first_where_the_gate_is_on() -> None:
+    wants = {"key": "rack", "operator": "In", "values": ["r3"]}
+    terms = [{"weight": 5, "preference": {"matchExpressions": [wants]}}]
+    affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}}
+    asked = job("one", pods=2, cpu=1, topology={"preferred": "rack"}, spec={"affinity": affinity})
+    plain, preferring = cluster(), cluster(settings=with_gates(Gate.PREFERRED_NODES))
+    plain.add(asked)
+    preferring.add(asked)
+    assert places(plain.cycle()) == {"r2n0": 2}
+    assert places(preferring.cycle()) == {"r3n0": 2}
