@@ -19,6 +19,7 @@ from allotment.devices.allocation import (
     PoolIndex,
     PoolState,
     Taken,
+    behaviour_of,
     features_of,
 )
 from allotment.devices.allocation import rules as constraints
@@ -59,12 +60,13 @@ def ground_of(world: World, matches: Matcher = evaluate) -> Ground:
             consumable_capacity=server.has(Gate.CONSUMABLE_CAPACITY),
             list_type_attributes=server.has(Gate.LIST_ATTRIBUTES),
         )
-    return Ground(world.classes, features, matches=matches)
+    return Ground(world.classes, features, behaviour=behaviour_of(server), matches=matches)
 
 
 def pools_of(world: World, ground: Ground) -> PoolIndex:
     """The index of a world's pools, with the taints that its rules put on, as the ground's version has it."""
-    return PoolIndex(tainted(world.slices, world.taint_rules), ground.features, ground.variant)
+    slices = tainted(world.slices, world.taint_rules)
+    return PoolIndex(slices, ground.features, ground.variant, ground.behaviour)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ use.
 from __future__ import annotations
 
 from allotment.devices.allocation.allocating import Attempt, allocate_on
-from allotment.devices.allocation.behaviours import BEHAVIOURS, FIXED, Behaviour
+from allotment.devices.allocation.behaviours import BEHAVIOURS, FIXED, Behaviour, behaviour_of
 from allotment.devices.allocation.errors import AllocationError
 from allotment.devices.allocation.features import Features, Variant, features_of, variant_for
 from allotment.devices.allocation.ground import Ground
@@ -32,6 +32,7 @@ __all__ = [
     "Taken",
     "Variant",
     "allocate_on",
+    "behaviour_of",
     "features_of",
     "variant_for",
 ]

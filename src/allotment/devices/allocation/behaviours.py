@@ -1,6 +1,6 @@
 """Where builds of the upstream allocator differ in what they decide: one named switch for each defect.
 
-``FIXED`` is the default: the snapshot of July 2026 with the corrections that upstream made later.
+``FIXED`` is the default, and what 1.37 does: the snapshot of July 2026 with upstream's later corrections.
 ``SNAPSHOT`` is that snapshot as it was (k8s.io/dynamic-resource-allocation at 3d036712, Kubernetes 1.37
 alpha), ``KUBERNETES_1_36_3`` what that release does. A switch that is set reproduces the defect.
 
@@ -38,6 +38,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Final
+
+from allotment.devices.server import Server
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +93,8 @@ KUBERNETES_1_36_3: Final = replace(
     lists_need_the_gate=True,
 )
 BEHAVIOURS: Final = {each.name: each for each in (FIXED, SNAPSHOT, KUBERNETES_1_36_3)}
+
+
+def behaviour_of(server: Server) -> Behaviour:
+    """What the scheduler of a version decides; before 1.36 it is taken for that of 1.36."""
+    return FIXED if server.is_at_least(37) else KUBERNETES_1_36_3
