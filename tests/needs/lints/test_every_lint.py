@@ -24,7 +24,7 @@ from allotment.repository.recipe import recipe_digest
 
 GI: Final = 1 << 30
 SMALL: Final = 1 / 1024
-OLD_KUEUE: Final = "versions: {kueue: 0.17.0}\n"
+OLD_KUEUE: Final = "engine: kubernetes\nscheduler: kueue\nversions: {kueue: 0.17.0}\n"
 SMALL_CARDS: Final = "cards: {small: {card: L4, class: gpu-small}}\n"
 WAYS: Final = "sharing: [whole, mig, time-slicing, mps, fraction, consumable]\n"
 RACKS: Final = "topology: [{name: rack, label: example.org/rack}]\n"
@@ -251,16 +251,16 @@ FURTHER: Final[list[tuple[str, Files, Files]]] = [
     ),
     ("kai-cannot", Files("{sharing: [whole, mig]}", KAI), Files("{sharing: [whole, mig]}", CLUSTER)),
     ("kueue-refuses", Files("{fallback: [{card: L4}]}", BOTH), Files("{fallback: [{card: L4}]}", CLUSTER)),
-    ("kueue-refuses", Files("{memory: 9Gi}", KUEUE + OLD_KUEUE), Files("{memory: 9Gi}", KUEUE)),
+    ("kueue-refuses", Files("{memory: 9Gi}", OLD_KUEUE), Files("{memory: 9Gi}", KUEUE)),
     (
         "kueue-refuses",
-        Files("{card: L4}", KUEUE + OLD_KUEUE),
-        Files("{card: small}", KUEUE + OLD_KUEUE + SMALL_CARDS),
+        Files("{card: L4}", OLD_KUEUE),
+        Files("{card: small}", OLD_KUEUE + SMALL_CARDS),
     ),
     (
         "kueue-refuses",
-        Files("{count: 2, same: card}", KUEUE + OLD_KUEUE),
-        Files("{count: 2}", KUEUE + OLD_KUEUE),
+        Files(MIG_TWICE, f"{OLD_KUEUE}sharing: [mig]\n"),
+        Files("{count: 2}", OLD_KUEUE),
     ),
     ("not-counted-by-kueue", Files("{memory: 9Gi}", KUEUE), Files("{}", KUEUE)),
     (

@@ -1,8 +1,8 @@
 """Lints of a need on a platform where Kueue admits: what it refuses, what it does not count, how it places.
 
 Facts: Kueue 0.19 (``pkg/dra``: classes are counted, ``firstAvailable`` is refused, constraints and selectors
-are passed on); Kueue 0.17, as seen on a real one: a claim with a selector is refused, and one of a class alone
-is admitted.
+are passed on); Kueue 0.17, as seen on a real one: a claim with a selector is refused, and one of a class
+alone is admitted.
 """
 
 from __future__ import annotations

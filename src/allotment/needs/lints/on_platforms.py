@@ -1,7 +1,7 @@
 """Lints of a need on its platform: what its ways ask of a cluster, and what the schedulers make of its claim.
 
-Facts: gates of Kubernetes 1.34 to 1.37 and of NVIDIA's DRA driver v0.5; KAI 0.17 (its allocator is asked without
-features); kubernetes/kubernetes issue 140436, mended in 1.36.3 (counters of a refused device).
+Facts: gates of Kubernetes 1.34 to 1.37 and of NVIDIA's DRA driver v0.5; KAI 0.17 (its allocator is asked
+without features); kubernetes/kubernetes issue 140436, mended in 1.36.3 (counters of a refused device).
 """
 
 from __future__ import annotations
