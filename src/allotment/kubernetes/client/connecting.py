@@ -18,6 +18,7 @@ from allotment.errors import AllotmentError, WorldError
 from allotment.kubernetes.client.exec_credentials import Credential, Program
 from allotment.kubernetes.client.kubeconfig import Access, access
 from allotment.kubernetes.client.proxies import goes_straight
+from allotment.kubernetes.client.secrets import bare_address, check_user, read_token, without_quotes
 
 if TYPE_CHECKING:
     import httpx2
@@ -49,6 +50,7 @@ def over_http(found: Access, environ: Mapping[str, str]) -> HttpTransport:
 
     _check_files(found)
     _check_data(found)
+    check_user(found.user, f"the user `{found.user_name}` of {found.files}")
     program = _program(found, environ)
     given = program.ask() if program is not None else None
     try:
@@ -56,7 +58,7 @@ def over_http(found: Access, environ: Mapping[str, str]) -> HttpTransport:
     except AllotmentError:
         raise
     except (OSError, ValueError, ImportError, InvalidURL) as error:
-        raise _unfit(found, " ".join(str(error).split()) or type(error).__name__) from error
+        raise _unfit(found, without_quotes(str(error)) or type(error).__name__) from None
     return HttpTransport(client, found.name, server_name=str(found.cluster.get("tls-server-name") or ""))
 
 
@@ -68,25 +70,47 @@ def _client(
     from lightkube.config.models import Cluster, User
     from msgspec import convert
 
-    from allotment.kubernetes.client.http import TIMEOUT, GivenToken
+    from allotment.kubernetes.client.http import TIMEOUT
 
     cluster = convert(_cluster(found), Cluster)
     user = convert(_user(found, given), User)
     trust = verify_cluster(cluster, user, lambda path: path)
     trust.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    auth = GivenToken(program, given.token) if program and given and given.token else user_auth(user)
-    address = httpx2.URL(found.server)
+    auth = _fresh_token(found, program, given) or user_auth(user)
+    address = _url(found, "server")
     if address.scheme not in {"http", "https"} or not address.host:
-        raise _unfit(found, f"the `server` is `{found.server}`, and no address")
+        raise _unfit(found, f"the `server` is `{bare_address(found.server)}`, and no address")
     return httpx2.Client(
         base_url=address,
         verify=trust,
         auth=auth,
         timeout=TIMEOUT,
         trust_env=not goes_straight(address.host, environ),
-        proxy=str(found.cluster["proxy-url"]) if found.cluster.get("proxy-url") else None,
+        proxy=_url(found, "proxy-url") if found.cluster.get("proxy-url") else None,
         headers=[("user-agent", AGENT), *_as_somebody_else(found.user)],
     )
+
+
+def _url(found: Access, field: str) -> httpx2.URL:
+    import httpx2
+
+    try:
+        return httpx2.URL(str(found.cluster[field]))
+    except (httpx2.InvalidURL, ValueError):
+        raise _unfit(found, f"its `{field}` is no address") from None
+
+
+def _fresh_token(found: Access, program: Program | None, given: Credential | None) -> httpx2.Auth | None:
+    """The token of a program or a file, which may change; None for every other credential."""
+    from allotment.kubernetes.client.http import FreshToken
+
+    if program is not None:
+        return FreshToken(lambda: program.ask().token, given.token) if given and given.token else None
+    path = str(found.user.get("tokenFile") or "")
+    if not path:
+        return None
+    where = f"the user `{found.user_name}` of {found.files}"
+    return FreshToken(lambda: read_token(path, where), read_token(path, where))
 
 
 def _cluster(found: Access) -> dict[str, Any]:

@@ -8,17 +8,29 @@ may talk to whoever sits before it, if somebody does.
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
 from allotment.errors import WorldError
+from allotment.kubernetes.client.secrets import fault_in
 
 GROUP: Final = "client.authentication.k8s.io"
 VERSIONS: Final = (f"{GROUP}/v1", f"{GROUP}/v1beta1")
-SECONDS: Final = 300.0
+ATTENDED_SECONDS: Final = 300.0
+ALONE_SECONDS: Final = 60.0
+QUIET_SECONDS: Final = 5.0
+"""After so long without an answer it is said for whom is waited."""
+
+
+def _say(words: str) -> None:
+    sys.stderr.write(f"{words}\n")
+    sys.stderr.flush()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +51,9 @@ class Program:
     cluster: Mapping[str, Any]
     environ: Mapping[str, str]
     is_attended: Callable[[], bool] = lambda: sys.stdin is not None and sys.stdin.isatty()
+    alone_seconds: float = ALONE_SECONDS
+    quiet_seconds: float = QUIET_SECONDS
+    say: Callable[[str], None] = _say
 
     @property
     def command(self) -> str:
@@ -72,14 +87,13 @@ class Program:
     def _run(self, version: str, *, talks: bool) -> str:
         words = [self.command, *map(str, self.told.get("args") or ())]
         try:
-            done = subprocess.run(
+            started = subprocess.Popen(
                 words,
                 env=self._environment(version, talks=talks),
                 stdin=None if talks else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=None if talks else subprocess.PIPE,
-                timeout=SECONDS,
-                check=False,
+                start_new_session=not talks,
             )
         except FileNotFoundError:
             raise WorldError(
@@ -87,12 +101,27 @@ class Program:
                 where=self.where,
                 remedy=" ".join(str(self.told.get("installHint") or "install it, and log in").split()),
             ) from None
-        except (OSError, subprocess.TimeoutExpired) as error:
-            why = getattr(error, "strerror", None) or f"it did not end within {SECONDS:.0f} s"
-            raise self._failed(str(why)) from None
-        if done.returncode != 0:
-            raise self._failed(f"it ended with {done.returncode}{_last(done.stderr)}")
-        return done.stdout.decode(errors="replace")
+        except OSError as error:
+            raise self._failed(error.strerror or type(error).__name__) from None
+        given, said = self._awaited(started, talks=talks)
+        if started.returncode != 0:
+            raise self._failed(f"it ended with {started.returncode}{_last(said)}")
+        return given.decode(errors="replace")
+
+    def _awaited(self, started: subprocess.Popen[bytes], *, talks: bool) -> tuple[bytes, bytes | None]:
+        """What it writes; it is ended with all that it has started where it takes too long."""
+        seconds = ATTENDED_SECONDS if talks else self.alone_seconds
+        try:
+            try:
+                return started.communicate(timeout=min(self.quiet_seconds, seconds))
+            except subprocess.TimeoutExpired:
+                self.say(f"waiting for credentials from `{self.command}`, for {seconds:.0f} s at most")
+            return started.communicate(timeout=max(0.0, seconds - self.quiet_seconds))
+        except subprocess.TimeoutExpired:
+            raise self._failed(f"it did not end within {seconds:.0f} s") from None
+        finally:
+            if started.returncode is None:
+                _end(started, group=not talks)
 
     def _environment(self, version: str, *, talks: bool) -> dict[str, str]:
         more = {str(each["name"]): str(each["value"]) for each in self.told.get("env") or ()}
@@ -114,6 +143,9 @@ class Program:
             raise self._failed(f"it answers in `{told.get('apiVersion')}` and not in `{version}`")
         if not found.token and not (found.certificate and found.key):
             raise self._failed("it gives neither a token nor a client certificate")
+        fault = fault_in(found.token)
+        if fault:
+            raise self._failed(f"the token that it gives {fault}")
         return found
 
     def _failed(self, why: str) -> WorldError:
@@ -125,6 +157,18 @@ class Program:
 
 
 _FIELDS: Final[Sequence[str]] = ("token", "clientCertificateData", "clientKeyData")
+
+
+def _end(started: subprocess.Popen[bytes], *, group: bool) -> None:
+    with suppress(ProcessLookupError):
+        if group:
+            os.killpg(started.pid, signal.SIGKILL)
+        else:
+            started.kill()
+    started.wait()
+    for pipe in (started.stdout, started.stderr):
+        if pipe is not None:
+            pipe.close()
 
 
 def _text(status: Mapping[str, Any], name: str) -> str:

@@ -6,14 +6,13 @@ This module needs the library of HTTP that comes with lightkube, so it is loaded
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any, Final
 
 import httpx2
-from lightkube import ConfigError
 
 from allotment.errors import WorldError
-from allotment.kubernetes.client.exec_credentials import Program
+from allotment.kubernetes.client.secrets import without, without_quotes
 from allotment.kubernetes.client.transport import CutError, HopelessError, NotSentError, Reply
 from allotment.kubernetes.client.unreachable import is_hopeless
 
@@ -29,11 +28,11 @@ _BEFORE: Final = (
 )
 
 
-class GivenToken(httpx2.Auth):
-    """A token that a program gave, asked for anew where the cluster refuses it."""
+class FreshToken(httpx2.Auth):
+    """A token of a program or a file, which is asked for anew where the cluster refuses it."""
 
-    def __init__(self, program: Program, token: str) -> None:
-        self._program, self._token = program, token
+    def __init__(self, fresh: Callable[[], str], token: str) -> None:
+        self._fresh, self._token = fresh, token
 
     def auth_flow(self, request: httpx2.Request) -> Generator[httpx2.Request, httpx2.Response, None]:
         """The request, and once more with a fresh token."""
@@ -41,7 +40,7 @@ class GivenToken(httpx2.Auth):
         answer = yield request
         if answer.status_code != 401:
             return
-        self._token = self._program.ask().token
+        self._token = self._fresh()
         request.headers["Authorization"] = f"Bearer {self._token}"
         yield request
 
@@ -68,7 +67,10 @@ class HttpTransport:
         """The whole answer."""
         request = self._request(method, path, query, headers, body)
         answer = self._sent(request, stream=False)
-        return Reply(answer.status_code, _small(answer), answer.content)
+        body = answer.content
+        if answer.status_code >= 400:
+            body = without(body, answer.request.headers.get("authorization", ""))
+        return Reply(answer.status_code, _small(answer), body)
 
     def stream(
         self, path: str, query: Mapping[str, str], headers: Mapping[str, str]
@@ -94,10 +96,17 @@ class HttpTransport:
     def _sent(self, request: httpx2.Request, *, stream: bool) -> httpx2.Response:
         try:
             return self._client.send(request, stream=stream)
+        except (
+            httpx2.LocalProtocolError,
+            UnicodeError,
+        ):  # what it says quotes the headers, and is kept from all
+            raise WorldError(
+                "a request with its credentials cannot be sent: a header would not be one line",
+                where=self.name,
+                remedy="look at the user of the kubeconfig, or have it written anew",
+            ) from None
         except (httpx2.TransportError, httpx2.DecodingError) as error:
             raise _cut(error) from error
-        except ConfigError as error:
-            raise WorldError(str(error), where=self.name, remedy="have the kubeconfig written anew") from None
 
 
 def _small(answer: httpx2.Response) -> dict[str, str]:
@@ -127,7 +136,7 @@ def _silence(query: Mapping[str, str]) -> float | None:
 
 
 def _cut(error: Exception) -> CutError:
-    text = str(error) or type(error).__name__
+    text = without_quotes(str(error)) or type(error).__name__
     if not isinstance(error, _BEFORE):
         return CutError(text)
     return (HopelessError if is_hopeless(error) else NotSentError)(text)

@@ -16,6 +16,7 @@ from typing import Any, Final
 import yaml
 
 from allotment.errors import AllotmentError, UsageError, WorldError, did_you_mean
+from allotment.kubernetes.client.secrets import without_quotes
 
 SERVICE_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _LISTS: Final = (("clusters", "cluster"), ("contexts", "context"), ("users", "user"))
@@ -100,7 +101,8 @@ def _read(path: Path) -> Mapping[str, Any]:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         mark = getattr(error, "problem_mark", None)
         place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
-        raise _unfit(place, f"it is no YAML: {getattr(error, 'problem', None) or 'not UTF-8'}") from None
+        problem = without_quotes(getattr(error, "problem", None) or "not UTF-8")
+        raise _unfit(place, f"it is no YAML: {problem}") from None
     if told is None:
         return {}
     if not isinstance(told, dict):

@@ -117,7 +117,10 @@ class Asking:
             raise UnaskedError(
                 f"there is no host {host}", "look at the image's name, or at the network"
             ) from error
-        except (OSError, http.client.HTTPException, ValueError) as error:
+        except ValueError:  # what it says quotes the headers, where a token may stand
+            words = f"a request to {host} cannot be sent: its address or its token has what no line can carry"
+            raise UnaskedError(words, "log in to the registry again, or ask whoever runs it") from None
+        except (OSError, http.client.HTTPException) as error:
             words = f"{host} does not answer: {str(error) or type(error).__name__}"
             raise UnaskedError(words, "look whether it can be reached from here") from error
 
