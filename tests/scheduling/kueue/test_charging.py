@@ -17,9 +17,12 @@ from allotment.devices.slices import (
     ValidRange,
 )
 from allotment.scheduling.kueue.dra.charging import Charger, ClaimError, FaultKind
+from allotment.scheduling.kueue.dra.claimed import ClaimReader
 from allotment.scheduling.kueue.dra.extended import ExtendedClass, extended_charges
 from allotment.scheduling.kueue.dra.mapping import read_mapping
 from allotment.scheduling.kueue.gates import Gate
+from allotment.scheduling.state.workloads import Workload
+from tests.scheduling.kueue.scenes import Cluster, group, queue
 
 GI = 1024**3
 DRIVER = "gpu.example.com"
@@ -156,3 +159,63 @@ def test_an_extended_resource_cannot_stand_for_a_class_that_is_measured() -> Non
     classes = [ExtendedClass("part", "example.com/part")]
     with pytest.raises(ClaimError, match="use ResourceClaimTemplates"):
         extended_charges(spec, classes, read_mapping(MAPPINGS), frozenset({Gate.COUNTERS}))
+
+
+def workload(name: str, request_: dict[str, Any] | None, **spec: Any) -> Workload:
+    reader = ClaimReader(
+        Charger(
+            read_mapping(MAPPINGS),
+            {"team/t": {"devices": {"requests": [request_] if request_ else []}}},
+            CLASSES,
+            SLICES,
+            frozenset({Gate.COUNTERS, Gate.EXTENDED}),
+        ),
+        (ExtendedClass("gpu", "example.com/gpu"),),
+    )
+    claims = [{"name": "c", "resourceClaimTemplateName": "t"}] if request_ else []
+    template = {"spec": {"resourceClaims": claims, **spec}}
+    return reader.read(
+        {
+            "metadata": {"namespace": "team", "name": name, "uid": name},
+            "spec": {"queueName": "a", "podSets": [{"name": "main", "count": 2, "template": template}]},
+        }
+    )
+
+
+def test_claims_are_charged_to_the_quota_of_their_class() -> None:
+    cluster = Cluster(queue("a", group("whole", x=5)), workload("one", exactly("gpu", 2)))
+    assert cluster.cycle().admitted["one"].pod_sets[0].usage == {"whole": 4}
+    cluster.add(workload("two", exactly("gpu", 1)))
+    assert (
+        cluster.cycle()
+        .waits["two"]
+        .endswith("insufficient unused quota for whole in flavor x, 1 more needed")
+    )
+
+
+def test_an_extended_resource_takes_quota_of_the_class_that_it_stands_for() -> None:
+    asks = {"containers": [{"name": "c", "resources": {"requests": {"example.com/gpu": "2"}}}]}
+    cluster = Cluster(queue("a", group("whole", x=5)), workload("one", None, **asks))
+    assert cluster.cycle().admitted["one"].pod_sets[0].usage == {"whole": 4}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        pytest.param(
+            exactly("gpu", allocationMode="All"), "AllocationMode 'All' is not supported", id="refused"
+        ),
+        pytest.param(
+            None, "KueueDRAIntegration feature does not support use of resource claims", id="by name"
+        ),
+    ],
+)
+def test_a_workload_with_a_wrong_claim_is_not_tried(wrong: dict[str, Any] | None, message: str) -> None:
+    by_name = {} if wrong else {"resourceClaims": [{"name": "c", "resourceClaimName": "mine"}]}
+    one = workload("one", wrong, **by_name)
+    cluster = Cluster(queue("a", group("whole", x=5)), one)
+    assert one.waiting is not None
+    assert one.waiting.reason == "Misconfigured"
+    assert message in one.waiting.message
+    assert cluster.cycles(2) == [[], []]
+    assert set(cluster.memory.line("a").aside) == {"team/one"}
