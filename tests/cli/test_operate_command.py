@@ -126,7 +126,7 @@ def test_it_ends_when_it_is_told_and_gives_the_lease_back(server: FakeApiServer,
         assert process.stdout is not None
         assert "church-books shrinks" in process.stdout.readline()
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=90) == 0
         process.stdout.close()
     lease = Client(FakeTransport(server)).get(LEASE, "allotment-window", SPACE)
     assert lease is not None

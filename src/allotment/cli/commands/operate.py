@@ -31,6 +31,36 @@ class _EndedError(BaseException):
     """Somebody told this process to end; nothing on the way takes it for a failure."""
 
 
+class _Clock:
+    """The time, until somebody tells this process to end.
+
+    What a signal raises is lost where Python clears something away just then, so it is raised again by the
+    next look at the time.
+    """
+
+    def __init__(self) -> None:
+        self._is_over = False
+
+    def end(self, _number: int, _frame: FrameType | None) -> None:
+        """The handler of the signal; one more changes nothing."""
+        if self._is_over:
+            return
+        self._is_over = True
+        raise _EndedError
+
+    def now(self) -> float:
+        """The time."""
+        if self._is_over:
+            raise _EndedError
+        return time.time()
+
+    def sleep(self, seconds: float) -> None:
+        """Wait, a little at a time."""
+        ends = self.now() + seconds
+        while (left := ends - self.now()) > 0:
+            time.sleep(min(left, 1.0))
+
+
 @click.command(short_help="Widen and narrow campaigns that run on a cluster.")
 @cluster_option
 @click.option("--platform", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE")
@@ -105,23 +135,24 @@ def command(
     client = client_for(CURRENT if cluster is None else cluster)
     right = Right(RIGHT.name, RIGHT.to, RIGHT.doing, max(RIGHT.seconds, round(3 * interval)))
     place = lease_namespace or (namespaces[0] if namespaces else home)
+    clock = _Clock()
     operator = Operator(
         client,
         Scope(namespaces, team, home),
         Lease(client, place, team, _holder(), time.time, right=right),
         Lines(os.environ, is_whole=once or dry_run or verbose),
-        time.time,
-        time.sleep,
+        clock.now,
+        clock.sleep,
         Pace(settle, patience, runtime, grows),
         dry_run=dry_run,
     )
     if not grows:
         _warn(found)
-    return _run(operator, interval, once=once or dry_run)
+    return _run(operator, clock, interval, once=once or dry_run)
 
 
-def _run(operator: Operator, interval: float, *, once: bool) -> int:
-    with _ended_by_signal():
+def _run(operator: Operator, clock: _Clock, interval: float, *, once: bool) -> int:
+    with _ended_by_signal(clock):
         try:
             if once:
                 operator.once()
@@ -160,11 +191,8 @@ def _holder() -> str:
 
 
 @contextmanager
-def _ended_by_signal() -> Iterator[None]:
-    def end(_number: int, _frame: FrameType | None) -> None:
-        raise _EndedError
-
-    before = signal.signal(signal.SIGTERM, end)
+def _ended_by_signal(clock: _Clock) -> Iterator[None]:
+    before = signal.signal(signal.SIGTERM, clock.end)
     try:
         yield
     finally:
