@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from allotment.cli import cluster as of_cluster
 from allotment.cli import following, invoke
@@ -125,6 +127,49 @@ def test_what_a_platform_of_this_machine_never_sends_is_run_here(run: Run, tmp_p
     assert "books absent" in out
     assert "to do: `allot run books` does it on this machine" in out
     assert "allot apply" not in out
+
+
+@pytest.mark.parametrize("words", [("status",), ("why", "books")])
+def test_files_of_a_cluster_that_are_held_against_this_machine_are_told_so(
+    run: Run, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    for place, text in {
+        "pipelines/sums.yaml": "steps: [{step: checksum}]\n",
+        "campaigns/books.yaml": "pipeline: sums\nvolumes: [{id: a, folder: s3://scans/a}]\n",
+        "platform.yaml": "engine: local\nbucket: ./results\n",
+    }.items():
+        (tmp_path / place).parent.mkdir(exist_ok=True)
+        (tmp_path / place).write_text(text)
+    code, _, err = run(*words, "-C", str(tmp_path), "--snapshot", file("quota"))
+    assert code == EXIT_USAGE
+    assert "says `engine: local`, which is this machine alone, and the files are not right by it" in err
+
+
+def two_teams(tmp_path: Path) -> str:
+    """A snapshot in which another team has a campaign `maps`, and what is called `letters` too."""
+    found = yaml.safe_load((SITUATIONS / "quota.yaml").read_text())
+    (job,) = (each for each in found["items"] if each["kind"] == "Job")
+    for name in ("letters", "maps"):
+        other = copy.deepcopy(job)
+        other["metadata"] |= {"namespace": "laboratory", "name": name, "uid": f"laboratory-{name}"}
+        other["metadata"]["labels"] |= {"allotment/campaign": name, "allotment/team": "laboratory"}
+        found["items"].append(other)
+    path = tmp_path / "two.yaml"
+    path.write_text(yaml.safe_dump(found))
+    return str(path)
+
+
+def test_what_is_another_teams_is_told_so(run: Run, tmp_path: Path, repository: tuple[str, ...]) -> None:
+    code, _, err = run("status", "maps", *repository, "--snapshot", two_teams(tmp_path))
+    assert code == EXIT_USAGE
+    assert "`maps` is another team's, in namespace laboratory" in err
+
+
+def test_what_several_teams_have_is_told_with_its_namespace(run: Run, tmp_path: Path) -> None:
+    code, out, _ = run("status", "--snapshot", two_teams(tmp_path))
+    assert code == EXIT_FINE
+    told = [line.split()[0] for line in out.splitlines() if line and not line.startswith(" ")]
+    assert told == ["archive/letters", "laboratory/letters", "laboratory/maps"]
 
 
 def test_status_as_json_holds_evidence_sums_and_the_place_in_the_queue(run: Run) -> None:

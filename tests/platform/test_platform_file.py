@@ -162,8 +162,9 @@ def test_the_only_team_owns_any_repository() -> None:
 
 
 def test_of_several_teams_one_has_to_be_named() -> None:
-    with pytest.raises(UsageError, match="several teams"):
-        Platform(teams=TWO_TEAMS).team_for(["/anywhere"])
+    with pytest.raises(UsageError, match="several teams") as caught:
+        Platform(teams=TWO_TEAMS).team_for(["/anywhere", "https://me:token@host/team/books.git"])
+    assert caught.value.what.endswith(", which is `/anywhere` or `host/team/books`")
     assert Platform(teams=TWO_TEAMS).team_for(["/anywhere"], "b").name == "b"
 
 

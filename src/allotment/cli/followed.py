@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from allotment.cli.cluster import hold_cluster
 from allotment.cli.opened import CAMPAIGNS, PROGRAMS, Opened, open_repository
-from allotment.errors import AllotmentError, UsageError, did_you_mean
+from allotment.errors import AllotmentError, FindingsError, UsageError, did_you_mean
 from allotment.events.model import CampaignView
 from allotment.kubernetes.cluster import Snapshot
 from allotment.kubernetes.follow import Expected, Followed, follow, names_in
@@ -59,13 +60,20 @@ def team_of(
     files = [name for name in names if name.endswith((".yaml", ".yml"))]
     if is_repository(root) or files:
         written = [name for name in names if name in files or has_file(root, name)]
-        opened, known = open_repository(root, platform=platform, team=team, campaigns=written, programs=True)
+        try:
+            opened, known = open_repository(
+                root, platform=platform, team=team, campaigns=written, programs=True
+            )
+        except FindingsError:
+            found, origin = find_platform(root, option=platform, environ=os.environ)
+            hold_cluster(found, origin, "the files are not right by it")
+            raise
         others = tuple(name for name in plain if name not in known)
-        found = (*known, *others) if names else ()
-        return Team((namespace_of(opened.team),), opened, found)
+        chosen = (*known, *others) if names else ()
+        return Team((namespace_of(opened.team),), opened, chosen)
     if team is not None:
-        chosen, _ = find_platform(root, option=platform, environ=os.environ)
-        return Team((namespace_of(chosen.team_for((), team)),), None, plain)
+        found, _ = find_platform(root, option=platform, environ=os.environ)
+        return Team((namespace_of(found.team_for((), team)),), None, plain)
     if snapshot is None:
         raise UsageError(
             "this folder is no repository of campaigns, so the team is not known",
@@ -100,6 +108,12 @@ def followed(snapshot: Snapshot, team: Team) -> tuple[Followed, ...]:
         name for name in team.names if name not in expected and not any(each.name == name for each in found)
     ]
     if unknown:
+        elsewhere = [place for place in namespaces_in(snapshot) if unknown[0] in names_in(snapshot, place)]
+        if elsewhere:
+            raise UsageError(
+                f"`{unknown[0]}` is another team's, in namespace {' and '.join(sorted(elsewhere))}",
+                remedy="ask outside of this repository for what all teams have",
+            )
         known = {*expected, *(each for place in team.namespaces for each in names_in(snapshot, place))}
         raise UsageError(
             f"there is no campaign, fleet or gang `{unknown[0]}`, neither in files nor on {snapshot.name}",

@@ -117,7 +117,9 @@ def _show(seen: Snapshot, team: Team, *, form: str, watch: bool, all_indexes: bo
     lines = [
         line
         for each in found
-        for line in status_lines(each, seen.time, pages[each.name], all_indexes=all_indexes)
+        for line in status_lines(
+            each, seen.time, pages[each.name], all_indexes=all_indexes, with_place=len(team.namespaces) > 1
+        )
     ]
     if watch:
         click.clear()

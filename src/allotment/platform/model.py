@@ -183,9 +183,11 @@ class Platform:
         if len(candidates) == 1:
             return candidates[0]
         names = ", ".join(f"`{team.name}`" for team in candidates)
+        words = f"the platform has several teams ({names}), and none of them names this repository as its own"
+        called = " or ".join(f"`{plain_location(each)}`" for each in identity)
         raise UsageError(
-            f"the platform has several teams ({names}), and none of them names this repository as its own",
-            remedy="say which with --team NAME, or set the team's `repository` in the platform's file",
+            f"{words}, which is {called}" if called else words,
+            remedy="say which with --team NAME, or write it as a team's `repository` in the platform's file",
         )
 
     def _chosen(self, option: str, owners: Sequence[Team]) -> Team:
@@ -195,7 +197,7 @@ class Platform:
         if self.engine != "local" and owners and option not in {team.name for team in owners}:
             raise UsageError(
                 f"this repository belongs to team `{owners[0].name}`, not to `{option}`",
-                remedy="--team chooses among several teams on the local engine alone; leave it out",
+                remedy="leave --team out; for what the other team has go to its repository, or out of any",
             )
         return self.teams[option]
 

@@ -77,6 +77,12 @@ def test_parts_are_added_up_and_one_that_is_done_is_no_cause() -> None:
     assert [cause.kind for cause in found.causes] == ["waiting-for-quota"]
 
 
+def test_the_sentence_of_several_parts_that_are_done_counts_them_all() -> None:
+    found = only(part_two(situation("finished")))
+    assert (found.state, found.counts.done) == (State.FINISHED, 13)
+    assert found.sentence == "it is finished: all 13 volumes are done"
+
+
 def remembering(snapshot: Snapshot, ended: dict[str, Any] | None) -> Snapshot:
     """The Job is gone, and its volumes remember it."""
     kept: list[Any] = copy.deepcopy(
@@ -116,6 +122,15 @@ def test_what_a_repository_has_and_the_cluster_has_not_is_absent_or_was_never_se
     found = follow(situation("quota"), NAMESPACE, ("diaries", "maps"), expected=expected)
     assert [each.state for each in found] == [State.ABSENT, State.PAUSED]
     assert "allot apply" in (found[0].causes[0].remedy)
+
+
+def test_a_namespace_that_is_not_there_is_told_before_what_is_absent_in_it() -> None:
+    snapshot = situation("quota")
+    other = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "archive"}}
+    expected = {"diaries": Expected("campaign")}
+    (found,) = follow(replace(snapshot, objects=(*snapshot.objects, other)), "archiv", expected=expected)
+    assert found.sentence == "it is not on the cluster: there is no namespace `archiv`"
+    assert "`namespace` in the platform's file" in found.causes[0].remedy
 
 
 def test_names_are_of_what_is_there_or_remembered() -> None:

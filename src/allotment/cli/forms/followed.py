@@ -49,10 +49,16 @@ _PLENTIFUL: Final = frozenset({"cpu", "memory"})
 Pages = CampaignView | None
 
 
-def status_lines(found: Followed, now: float, pages: Pages, *, all_indexes: bool) -> Iterator[str]:
-    """One campaign, fleet or gang: numbers, the sentence, what to do, and what runs where."""
+def status_lines(
+    found: Followed, now: float, pages: Pages, *, all_indexes: bool, with_place: bool = False
+) -> Iterator[str]:
+    """One campaign, fleet or gang: numbers, the sentence, what to do, and what runs where.
+
+    ``with_place`` puts its namespace before its name.
+    """
     state = click.style(str(found.state), fg=COLOURS.get(found.state))
-    yield f"{click.style(safe(found.name), bold=True)} {state}{_numbers(found)}"
+    name = f"{found.namespace}/{found.name}" if with_place else found.name
+    yield f"{click.style(safe(name), bold=True)} {state}{_numbers(found)}"
     yield f"  {safe(found.sentence)}"
     if found.root is not None and found.root.remedy and found.state is not State.FINISHED:
         yield f"  to do: {safe(found.root.remedy)}"

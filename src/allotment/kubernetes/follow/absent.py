@@ -9,7 +9,7 @@ from allotment.kubernetes.follow.model import Cause, Counts, Evidence, Expected,
 from allotment.kubernetes.follow.remembered import Gone
 from allotment.kubernetes.follow.seen import Seen
 from allotment.kubernetes.follow.telling import sentence_of
-from allotment.kubernetes.kinds import DEPLOYMENT, JOB, Kind
+from allotment.kubernetes.kinds import DEPLOYMENT, JOB, NAMESPACE, Kind
 from allotment.kubernetes.render.names import PREFIX
 
 OWNERS: Final[Mapping[str, Kind]] = {"campaign": JOB, "gang": JOB, "fleet": DEPLOYMENT}
@@ -45,6 +45,10 @@ def absent(name: str, namespace: str, expected: Expected | None, seen: Seen) -> 
     if not seen.knows(OWNERS[kind]):
         words, remedy = f"its {OWNERS[kind].name}s could not be read", "see the note"
         where = Evidence("the cluster", OWNERS[kind].shown, seen.snapshot.lacks(OWNERS[kind]) or "not read")
+    elif seen.of(NAMESPACE) and seen.knows(NAMESPACE) and seen.named(NAMESPACE, namespace) is None:
+        words = f"there is no namespace `{namespace}`"
+        remedy = "mend the team's `namespace` in the platform's file, or name the right cluster"
+        where = Evidence("the cluster", NAMESPACE.shown, f"none is called {namespace}")
     elif expected is not None and expected.suspended:
         state, cause = State.PAUSED, "not-sent"
         words, remedy = (

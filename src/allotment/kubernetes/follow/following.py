@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from allotment.kubernetes.cluster import Snapshot
@@ -10,6 +11,7 @@ from allotment.kubernetes.follow import fields
 from allotment.kubernetes.follow.absent import OWNERS, absent, bounds_of, counts_of_gone, missing, of_gone
 from allotment.kubernetes.follow.causes import causes_of
 from allotment.kubernetes.follow.causes.narrow import bounds_on, narrow
+from allotment.kubernetes.follow.causes.phrases import counted
 from allotment.kubernetes.follow.causes.preparing import preparation
 from allotment.kubernetes.follow.causes.silence import silence
 from allotment.kubernetes.follow.indexes import counts_of, indexes_of
@@ -29,7 +31,7 @@ from allotment.kubernetes.follow.queueing import position
 from allotment.kubernetes.follow.remembered import Gone, gone_in
 from allotment.kubernetes.follow.seen import Seen
 from allotment.kubernetes.follow.sums import pods_of, sums_of
-from allotment.kubernetes.follow.telling import sentence_of
+from allotment.kubernetes.follow.telling import UNITS, sentence_of
 from allotment.kubernetes.kinds import (
     CLAIM,
     EVENT,
@@ -134,6 +136,9 @@ def _told(seen: Seen, found: Sequence[Part], gone: Sequence[Gone], expected: Exp
         going = (part for part, each in zip(parts, states, strict=True) if each is State.RUNNING)
         causes = tuple(cause for part in going for cause in narrow(part))[:1]
     packed = any(len(pack) > 1 for part in parts for pack in part.volumes)
+    if state is State.FINISHED and len(parts) > 1:
+        words = f"all {counted(counts.total, 'pack' if packed else UNITS[first.kind])} are done"
+        causes = tuple(replace(each, sentence=words) for each in causes)
     width = sum(part.width for part, each in zip(parts, states, strict=True) if each not in _OVER)
     return Followed(
         name=first.name,
