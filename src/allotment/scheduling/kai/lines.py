@@ -41,6 +41,7 @@ class Line:
         self.places: dict[str, _Place] = {}
         self.roots: Heap[_Place] = Heap(self._place_before)
         self.popped: dict[str, list[Triple]] = {}
+        self.reduced: dict[tuple[str, str], tuple[list[float], int, list[float]]] = {}
 
     def extend(self, groups: Iterable[Group]) -> Line:
         """Put in all that are in a queue that runs jobs.
@@ -144,6 +145,17 @@ class Line:
             return (left.account.created, left.account.name) < (right.account.created, right.account.name)
         return comes_first(self._bid(left), self._bid(right), self.session.total)
 
+    def _left(self, account: Account, leaf: str, last: Triple) -> list[float]:
+        """What a queue holds without the victims that have come out below it, and without this one."""
+        popped = self.popped.get(leaf, [])
+        held, count, left = self.reduced.get((account.name, leaf), ([], 0, []))
+        if held != account.held:
+            held, count, left = list(account.held), 0, list(account.held)
+        for amounts in popped[count:]:
+            left = _minus(left, amounts)
+        self.reduced[account.name, leaf] = held, len(popped), left
+        return _minus(left, last)
+
     def _bid(self, place: _Place) -> Bid:
         best = place
         while best.queues is not None:
@@ -152,8 +164,12 @@ class Line:
             return Bid(place.account, NOTHING)
         group = best.jobs.first
         if self.victims:
-            return Bid(place.account, NOTHING, [*self.popped.get(best.account.name, ()), group.held])
+            return Bid(place.account, NOTHING, self._left(place.account, best.account.name, group.held))
         return Bid(place.account, self.session.asked_by(group))
+
+
+def _minus(left: list[float], amounts: Triple) -> list[float]:
+    return [left[0] - amounts[0], left[1] - amounts[1], left[2] - amounts[2]]
 
 
 def _standing(group: Group) -> int:

@@ -22,20 +22,16 @@ def comes_first(left: Bid, right: Bid, total: Triple) -> bool:
 
 
 class Bid:
-    """A queue, what the best job below it asks for, and what its victims would give back."""
+    """A queue, what the best job below it asks for, and what it holds without its victims, if it has such."""
 
-    __slots__ = ("account", "asked", "given_back")
+    __slots__ = ("account", "asked", "left")
 
-    def __init__(self, account: Account, asked: Triple, given_back: Sequence[Triple] = ()) -> None:
-        self.account, self.asked, self.given_back = account, asked, given_back
+    def __init__(self, account: Account, asked: Triple, left: Sequence[float] | None = None) -> None:
+        self.account, self.asked, self.left = account, asked, left
 
-    def held(self) -> list[float]:
+    def held(self) -> Sequence[float]:
         """What the queue would hold."""
-        held = self.account.would_hold(self.asked)
-        for amounts in self.given_back:
-            for each in RESOURCES:
-                held[each] -= amounts[each]
-        return held
+        return self.account.would_hold(self.asked) if self.left is None else self.left
 
     def without_a_share(self) -> bool:
         """Whether it would hold what it may have nothing of."""

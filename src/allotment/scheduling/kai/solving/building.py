@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from allotment.scheduling.kai.groups import Group
 from allotment.scheduling.kai.lines import Line
@@ -14,6 +14,7 @@ from allotment.scheduling.kai.nodes import Node
 from allotment.scheduling.kai.session import Session
 from allotment.scheduling.kai.solving.filters import filters_for
 from allotment.scheduling.kai.solving.scenarios import Batch, Scenario
+from allotment.scheduling.kai.tasks import Task
 
 
 class Accumulation:
@@ -33,6 +34,9 @@ class Accumulation:
         self.recorded = {task for batch in recorded for task in batch.tasks}
         self.filters = filters_for(session, self.scenario, feasible) if self.scenario else []
         self.begun = False
+        self.wanted = sum(task.quota_gpus for task in pending)
+        there = sum(node.free_gpus(session.axes) for node in feasible.values())
+        self.there = float("inf") if any(task.pod.claims for task in pending) else there + 1e-6
 
     def next(self) -> Scenario | None:
         """The next scenario that may work; it is the same one, grown."""
@@ -47,6 +51,19 @@ class Accumulation:
             self.begun = True
             if all(each.holds() for each in self.filters):
                 return self.scenario
+
+    def too_few(self, tasks: Iterable[Task]) -> bool:
+        """Whether all GPUs that there are and these pods leave are less than what is asked for."""
+        free = self.there
+        nodes = set(self.feasible)
+        for task in (*self.recorded, *tasks):
+            free += task.accepted_gpus
+            if task.node in self.session.nodes and task.node not in nodes:
+                nodes.add(task.node)
+                free += self.session.nodes[task.node].free_gpus(self.session.axes)
+            if free >= self.wanted:
+                return False
+        return free < self.wanted
 
     def _add_victims(self, scenario: Scenario) -> bool:
         group = self.victims.pop()

@@ -25,14 +25,16 @@ def node_by_node(session: Session, grown: Accumulation) -> Iterator[Scenario]:
             if base.recorded:
                 yield base
             continue
-        yield from list(_per_node(session, base))
+        yield from list(_per_node(session, base, grown))
 
 
-def _per_node(session: Session, base: Scenario) -> Iterator[Scenario]:
+def _per_node(session: Session, base: Scenario, grown: Accumulation) -> Iterator[Scenario]:
     latest = session.groups[base.potential[-1].group.key]
     seen: set[tuple[str, ...]] = set()
     for node in sorted({task.node for task in latest.tasks.values() if task.node}):
         tasks = [task for batch in base.touching(node) for task in batch.tasks]
+        if grown.too_few(tasks):
+            continue
         key = tuple(sorted(task.id for task in tasks))
         if not tasks or key in seen:
             continue
