@@ -64,7 +64,7 @@ steps:
   - step: ocr
 """
 )
-_VOLUMES: Final = "pipeline: read\nwindow: {min: 2, max: 3}\nvolumes:\n"
+_VOLUMES: Final = "pipeline: read\nwindow: {min: 2, max: 2}\nvolumes:\n"
 _ENVIRONMENT: Final = Template(
     """\
 export KUBECONFIG='$folder/kubeconfig'
