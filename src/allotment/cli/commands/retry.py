@@ -32,7 +32,8 @@ def command(
 
     Pages that are done stay done. A volume that has not failed is left alone: one that is complete is never
     read again, not even for pages of it that could not be read. Once they can be, give them to a volume with
-    a new id. Fleets and gangs are run again by `allot run`.
+    a new id. On a cluster the next run is that of `allot apply --again CAMPAIGN`. Fleets and gangs are run
+    again by `allot run`, or by the same.
     """
     opened, (name,) = open_repository(repository, platform=platform, team=team, campaigns=[campaign])
     work = opened.work(name)
@@ -61,7 +62,9 @@ def command(
     if holes:
         click.echo(f"which pages, and why: allot results {name}; {HOLES}")
     if retried:
-        click.echo(f"{counted(retried, 'volume')} will be tried again: allot run {name}")
+        there = opened.platform.engine == "kubernetes"
+        how = f"allot apply --again {name}" if there else f"allot run {name}"
+        click.echo(f"{counted(retried, 'volume')} will be tried again: {how}")
     elif not holes:
         click.echo("nothing has failed")
     return 0
