@@ -78,7 +78,9 @@ def test_json_that_only_python_reads_has_the_file_as_its_place() -> None:
 
 
 def test_a_file_that_is_not_there_or_too_large(tmp_path: Path) -> None:
-    assert scan_stream(tmp_path / "no", name="no")[1][0].rule == "file-unreadable"
+    (missing,) = scan_stream(tmp_path / "no", name="no")[1]
+    assert missing.rule == "file-unreadable"
+    assert missing.hint.startswith("is the name right?")
     (tmp_path / "large").write_text("a: 1\n" * 10)
     _, findings = scan_stream(tmp_path / "large", name="large", limits=Limits(bytes=10))
     assert findings[0].rule == "file-too-large"

@@ -23,6 +23,13 @@ SPLIT_HINT = "split the campaign into several files"
 HIDDEN_LINE_ENDS = ("\x85", "\u2028", "\u2029")
 OTHER_ENCODINGS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
+LOOK_AT_IT = "look at the file, and at the disk that it lies on"
+_UNREADABLE: dict[type[OSError], str] = {
+    FileNotFoundError: "is the name right? It counts from this folder, unless it begins with /",
+    NotADirectoryError: "is the name right? A part of it is a file, and no folder",
+    PermissionError: "look at its permissions",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -107,8 +114,9 @@ def _read_bytes(path: Path, name: str, limits: Limits) -> bytes:
         ) from None
     except OSError as error:
         reason = (error.strerror or type(error).__name__).lower()
+        hint = _UNREADABLE.get(type(error), LOOK_AT_IT)
         raise _refused(
-            Position(name), "file-unreadable", f"the file cannot be read: {reason}", "look at its permissions"
+            Position(name), "file-unreadable", f"the file cannot be read: {reason}", hint
         ) from None
 
 
