@@ -15,7 +15,7 @@ from allotment.kubernetes.testing import FakeApiServer
 from allotment.kubernetes.testing.answers import Answer
 from allotment.kubernetes.testing.resources import Resource
 from allotment.platform.need import Need
-from allotment.repository.model import Fleet, Gang, ManifestSource, StepCall, Volume, Window
+from allotment.repository.model import Fleet, Gang, ManifestSource, PrefixSource, StepCall, Volume, Window
 from tests.kubernetes.apply.stage import IMAGE, PIPELINE, SPACE, Stage, campaign, refusals, verbs, volumes
 
 REORDERED = (Volume("v1", ManifestSource("https://a.se/1")), *volumes(1), *volumes(3, 2))
@@ -49,6 +49,52 @@ def test_volumes_that_are_out_stay_as_they_are(change: Any, told: str, is_gone: 
         "campaigns/b": "created",
     }
     assert before.items() <= stage.state().items()
+
+
+WRONG = Volume("page", PrefixSource("s3://scans/typo"))
+MENDED = PrefixSource("s3://scans/right")
+
+
+@pytest.mark.parametrize(
+    ("edited", "told", "remedy"),
+    [
+        (
+            (Volume("page", MENDED),),
+            "volume page has another source than it had",
+            (
+                "put page back as the 1st of the list with `prefix: s3://scans/typo`, and add the right one "
+                "at the end under an id of its own, such as page-2"
+            ),
+        ),
+        (
+            (Volume("page-2", MENDED),),
+            "volume page was removed",
+            "put page back as the 1st of the list with `prefix: s3://scans/typo`; volumes that are out stay",
+        ),
+    ],
+)
+def test_a_wrong_address_is_mended_as_the_refusal_says(edited: Any, told: str, remedy: str) -> None:
+    stage = Stage()
+    first = replace(campaign(), volumes=(WRONG,))
+    stage.apply(first)
+    stage.end(succeeded=0)
+    report = stage.apply(replace(first, volumes=edited))
+    (refusal,) = next(each for each in report.outcomes if each.group == "campaigns/a").refusals
+    assert told in refusal.text
+    assert remedy in refusal.remedy
+    mended = stage.apply(replace(first, volumes=(WRONG, Volume("page-2", MENDED))))
+    assert mended.is_fine
+    assert "s3://scans/right" in stage.get(CONFIG_MAP, "a-part2-volumes")["data"]["volumes.json"]
+    assert stage.job("a-part2")["spec"]["completions"] == 1
+
+
+def test_a_volume_that_is_to_go_goes_with_the_name_of_its_campaign() -> None:
+    stage = Stage()
+    stage.apply(replace(campaign(), volumes=(WRONG,)))
+    stage.end(succeeded=0)
+    report = stage.apply(replace(campaign("b"), volumes=(Volume("page-2", MENDED),)), prune=True)
+    assert report.is_fine
+    assert [each["metadata"]["name"] for each in stage.all(JOB)] == ["b"]
 
 
 @pytest.mark.parametrize("is_gone", [True, False])

@@ -8,8 +8,9 @@ was there is learnt from the live objects and not from git, since it is they who
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Final
 
 from allotment.kubernetes.apply.groups import labels, notes_on
@@ -23,7 +24,9 @@ from allotment.repository.recipe import recipe_of
 from allotment.repository.sources import source_data
 
 PIPELINE: Final = f"{PREFIX}pipeline"
-A_NEW_CAMPAIGN: Final = "put the other volumes into a campaign of their own"
+ONLY_GROWS: Final = "volumes that are out stay as they were, and only new ones may follow them"
+_OR_ALL_ANEW: Final = "To be rid of it, give the campaign's file another name and `allot apply --prune`"
+_LONGEST: Final = 120
 Pack = Sequence[Mapping[str, Any]]
 
 
@@ -79,15 +82,31 @@ def _first_difference(
     for place, volume in enumerate(was):
         if volume["id"] not in ids:
             text = f"volume {volume['id']} was removed, and it is out on the cluster"
-            yield Refusal(text, f"put it back as the {_th(place + 1)} of the list; {A_NEW_CAMPAIGN}")
+            yield Refusal(text, f"{_put_back(volume, place)}; {ONLY_GROWS}. {_OR_ALL_ANEW}")
             return
         if place < len(now) and now[place][0] != volume["id"]:
             text = f"the {_th(place + 1)} volume was {volume['id']} and is {now[place][0]}"
             yield Refusal(f"{text}: volumes that are out keep their places", "add new ones at the end")
             return
         if dict(now[place][1]) != dict(volume["source"]):
-            yield Refusal(f"volume {volume['id']} has another source than it had", A_NEW_CAMPAIGN)
+            text = f"volume {volume['id']} has another source than it had: {ONLY_GROWS}"
+            right = (
+                f"add the right one at the end under an id of its own, such as {_new_id(volume['id'], ids)}"
+            )
+            yield Refusal(text, f"{_put_back(volume, place)}, and {right}")
             return
+
+
+def _put_back(volume: Mapping[str, Any], place: int) -> str:
+    """How a volume that is out is written again, as it was."""
+    kind, value = next(iter(dict(volume["source"]).items()), ("", ""))
+    source = f" with `{kind}: {value}`" if isinstance(value, str) and len(value) <= _LONGEST else ""
+    return f"put {volume['id']} back as the {_th(place + 1)} of the list{source}"
+
+
+def _new_id(name: str, taken: Collection[str]) -> str:
+    """The first of ``name-2``, ``name-3``, … that no volume has."""
+    return next(each for number in count(2) if (each := f"{name}-{number}") not in taken)
 
 
 def recipe_faults(pipeline: Pipeline, jobs: Sequence[Object], maps: Sequence[Object]) -> Iterator[Refusal]:

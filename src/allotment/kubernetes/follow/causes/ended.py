@@ -10,22 +10,19 @@ from allotment.kubernetes.follow.causes.phrases import counted
 from allotment.kubernetes.follow.model import Cause, State, by_condition
 from allotment.kubernetes.follow.part import Part
 
+_TRY_AGAIN: Final = (
+    "mend what the evidence says; `allot retry NAME` lets the failed ones be tried again, and `allot apply "
+    "--again NAME` starts it anew. A volume whose source is wrong stays in the file; the right one goes to "
+    "the end of it, under a new id"
+)
 _FAILED: Final[Mapping[str, tuple[str, str]]] = {
     "FailedIndexes": (
         "",
-        (
-            "mend what the evidence says; `allot retry NAME` lets the failed ones be tried again, "
-            "and `allot apply "
-            "--again NAME` starts it anew"
-        ),
+        _TRY_AGAIN,
     ),
     "MaxFailedIndexesExceeded": (
         "so many failed that Kubernetes stopped the rest",
-        (
-            "mend what the evidence says; `allot retry NAME` lets the failed ones be tried again, "
-            "and `allot apply "
-            "--again NAME` starts it anew"
-        ),
+        _TRY_AGAIN,
     ),
     "BackoffLimitExceeded": (
         "its workers failed more often than they may be tried again",
