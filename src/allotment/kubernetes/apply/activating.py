@@ -11,10 +11,10 @@ from typing import Final
 
 from allotment.errors import EXIT_REFUSED
 from allotment.kubernetes.apply.fields import PAUSE, owners_of
-from allotment.kubernetes.apply.pausing import ACTIVE, is_active, slices_of
+from allotment.kubernetes.apply.pausing import ACTIVE, is_active, slices_of, workloads_of
 from allotment.kubernetes.apply.steps import Activate
 from allotment.kubernetes.client import ApiError, Client
-from allotment.kubernetes.kinds import WORKLOAD
+from allotment.kubernetes.kinds import WORKLOAD, Object
 
 LOOKS: Final = 20
 SECONDS: Final = 0.5
@@ -23,8 +23,10 @@ SECONDS: Final = 0.5
 def activate(client: Client, step: Activate, sleep: Callable[[float], None]) -> None:
     """Do it; ApiError where Kueue has made no Workload in time."""
     namespace = step.job["metadata"]["namespace"]
+    own: list[Object] = []
     for _ in range(LOOKS):
-        slices = list(slices_of(step.job, client.listed(WORKLOAD, namespace)))
+        own = list(workloads_of(step.job, client.listed(WORKLOAD, namespace)))
+        slices = list(slices_of(step.job, own))
         wrong = [each for each in slices if is_active(each) != step.active]
         if step.active:
             wrong = [each for each in wrong if PAUSE in owners_of(each, *ACTIVE)]
@@ -35,6 +37,14 @@ def activate(client: Client, step: Activate, sleep: Callable[[float], None]) -> 
             client.patch(WORKLOAD, each["metadata"]["name"], namespace, change, manager=PAUSE)
         if not wrong:
             sleep(SECONDS)
+    if own:
+        raise ApiError(
+            f"Kueue has finished every Workload of {step.name}, so there is nothing to pause, and none "
+            "of its pods starts",
+            where=client.name,
+            remedy=f"delete it (`kubectl delete -n {namespace} {step.name}`); --again makes it anew",
+            exit_code=EXIT_REFUSED,
+        )
     raise ApiError(
         f"Kueue has made no Workload of {step.name} within {LOOKS * SECONDS:.0f} s, so it cannot be paused; "
         "none of its pods starts as long as there is none",

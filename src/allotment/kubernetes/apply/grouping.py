@@ -10,8 +10,10 @@ from collections.abc import Iterator
 
 from allotment.kubernetes.apply.admissible import claim_faults, cluster_faults, quota_faults
 from allotment.kubernetes.apply.asked import claims_among, claims_named
+from allotment.kubernetes.apply.depending import as_kept
 from allotment.kubernetes.apply.fields import owned_part, owners_of
 from allotment.kubernetes.apply.frozen import content_faults
+from allotment.kubernetes.apply.given_up import given_up
 from allotment.kubernetes.apply.groups import (
     REPOSITORY_LABEL,
     address,
@@ -144,6 +146,11 @@ class Group:
 
     def _running(self, rendered: Object, live: Object, holder: Object | None) -> Iterator[Step]:
         name = live["metadata"]["name"]
+        workloads = self._snapshot.of(WORKLOAD, self._context.namespace)
+        why = given_up(live, workloads) if self._context.with_kueue else None
+        if why is not None:
+            yield from self._lost(rendered, live, why)
+            return
         if self._again and not is_prepare(rendered):
             words = f"Job {name} has not ended, so it cannot be run anew"
             self._refusals.append(Refusal(words, "leave out --again, or delete the Job first"))
@@ -156,10 +163,25 @@ class Group:
         for step in settling(self._context, rendered, live, holder):
             yield Apply(step.value, step.live, step.manager, rendered, step.follows, step.verb)
         if not is_prepare(rendered):
-            workloads = self._snapshot.of(WORKLOAD, self._context.namespace)
             steps, said = pause_steps(self._context, live, workloads, suspend=self._suspend)
             self._said += said
             yield from steps
+
+    def _lost(self, rendered: Object, live: Object, why: str) -> Iterator[Step]:
+        """A Job that nobody starts again: made anew where that is wished, or where it only prepares."""
+        if self._suspend:
+            self._said.append(f"paused: Job {live['metadata']['name']} holds nothing and does not run")
+            return
+        if not self._again and not is_prepare(rendered):
+            words = f"{shown(live)} will never start, for Kueue has given it up: {why}"
+            own = self._name.partition("/")[2]
+            self._refusals.append(
+                Refusal(words, f"`allot apply --again {own}` makes it anew; what is done stays done")
+            )
+            return
+        self._refusals += self._of_new(rendered)
+        yield Delete(live, Verb.CONFIGURED, is_awaited=True)
+        yield Apply(rendered, rendered=rendered)
 
     def _of_change(self, rendered: Object, live: Object) -> Iterator[Refusal]:
         """What Kueue refuses of the change, told as what it means."""
@@ -189,7 +211,7 @@ class Group:
                 self._refusals += content_faults(value, live)
             if value["kind"] == "Deployment" and not _has_pods_of(value, live):
                 self._refusals += self._of_new(value)
-            yield Apply(_without_others(value, live), live)
+            yield Apply(as_kept(_without_others(value, live), live), live)
 
 
 def _has_pods_of(value: Object, live: Object | None) -> bool:

@@ -31,10 +31,15 @@ def pause_steps(
 
 def slices_of(job: Object, workloads: Iterable[Object]) -> Iterator[Object]:
     """The Workloads of a Job that have not finished: the admitted one, and one that waits to be more."""
+    return (each for each in workloads_of(job, workloads) if not _is_finished(each))
+
+
+def workloads_of(job: Object, workloads: Iterable[Object]) -> Iterator[Object]:
+    """All Workloads of a Job."""
     uid = job["metadata"]["uid"]
     for each in workloads:
         owners = each["metadata"].get("ownerReferences") or ()
-        if any(owner.get("uid") == uid for owner in owners) and not _is_finished(each):
+        if any(owner.get("uid") == uid for owner in owners):
             yield each
 
 

@@ -16,6 +16,7 @@ from allotment.kubernetes.follow.model import Cause, State, by_condition, eviden
 from allotment.kubernetes.follow.part import FINISHED, Part
 
 NOT_STARTED: Final = "FailedToStart"
+PATIENCE: Final = 60.0
 
 
 def given_up(part: Part) -> Iterator[Cause]:
@@ -24,9 +25,19 @@ def given_up(part: Part) -> Iterator[Cause]:
         return
     newest = max(part.workloads, key=lambda each: fields.created(each) or 0.0)
     found = fields.condition(newest, FINISHED)
-    if found is None or found.reason != NOT_STARTED:
+    if found is None or not (found.reason == NOT_STARTED or _is_old(part, found)):
         return
-    words = f"Kueue could not start it and has given it up: {short(found.message) or 'it does not say why'}"
+    why = short(found.message) or "it does not say why"
+    words = (
+        f"Kueue could not start it and has given it up: {why}"
+        if found.reason == NOT_STARTED
+        else f"Kueue has finished every Workload of it, and the Job has not ended: {why}"
+    )
     remedy = f"`allot apply --again {part.name}` makes its Job anew; what is done stays done"
     shown = (*by_condition(newest, FINISHED), evidence(part.owner, "spec.suspend", "true"))
     yield Cause("given-up", State.NEVER, words, remedy, shown)
+
+
+def _is_old(part: Part, found: fields.Condition) -> bool:
+    """Whether Kueue had the time to make another Workload."""
+    return found.since is not None and part.now - found.since >= PATIENCE
