@@ -12,7 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
+import click
+
 GAP = "  "
+FURTHER = 2
 CUT = "…"
 
 
@@ -33,6 +36,23 @@ class Column:
 def terminal_width() -> int | None:
     """How wide lines may be; None where nobody looks at them."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def folded(line: str, width: int | None) -> list[str]:
+    """The line on as many as the width needs, those after the first further in; colours count for nothing."""
+    bare = click.unstyle(line)
+    if width is None or len(bare) <= width:
+        return [line]
+    margin = " " * (len(bare) - len(bare.lstrip()) + FURTHER)
+    lines, used = [""], 0
+    for word in line.split(" "):
+        size = len(click.unstyle(word))
+        if lines[-1].strip() and used + size > width:
+            lines.append(margin)
+            used = len(margin)
+        lines[-1] += word + " "
+        used += size + 1
+    return [each.rstrip() for each in lines]
 
 
 def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], width: int | None) -> list[str]:

@@ -12,6 +12,7 @@ import click
 
 from allotment.cli import cluster as clusters
 from allotment.cli.cluster import CURRENT
+from allotment.cli.columns import folded, terminal_width
 from allotment.cli.followed import Team, Unread, followed, has_file, pages_of, team_of
 from allotment.cli.forms.followed import as_data, status_lines
 from allotment.cli.shared import safe
@@ -123,9 +124,11 @@ def _show(seen: Snapshot, team: Team, *, form: str, watch: bool, all_indexes: bo
     ]
     if watch:
         click.clear()
-    for line in lines or [f"nothing of ours is on {seen.name}"]:
-        click.echo(line)
+    lines = lines or [f"nothing of ours is on {seen.name}"]
     if unread is not None:
-        click.echo(click.style(f"note: {safe(unread.words)}", dim=True))
-        if unread.remedy:
-            click.echo(f"  to do: {safe(unread.remedy)}")
+        lines.append(click.style(f"note: {safe(unread.words)}", dim=True))
+        lines += [f"  to do: {safe(unread.remedy)}"] if unread.remedy else []
+    width = terminal_width()
+    for line in lines:
+        for piece in folded(line, width):
+            click.echo(piece)

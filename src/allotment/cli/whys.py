@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from allotment.cli.columns import folded, terminal_width
 from allotment.cli.followed import NEVER_SENT, Team, followed, team_of
 from allotment.cli.forms.followed import followed_data, why_lines
 from allotment.cli.forms.why import answer_data, change_lines, funnel_lines
@@ -96,11 +97,13 @@ def show_whys(found: Sequence[ClusterWhy], chosen: ChosenWorld, form: str) -> in
         click.echo(json.dumps(data, indent=2, ensure_ascii=False))
         return EXIT_FINE
     left_out = sum(each.severity is Severity.ERROR for each in chosen.findings)
+    width = terminal_width()
     for place, each in enumerate(found):
         if place:
             click.echo("")
         for line in _lines(each, left_out):
-            click.echo(line)
+            for piece in folded(line, width):
+                click.echo(piece)
     return EXIT_FINE
 
 
