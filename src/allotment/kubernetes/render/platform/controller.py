@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from allotment.errors import UsageError
 from allotment.kubernetes.render.context import namespace_of, release_of
-from allotment.kubernetes.render.names import ROOT, labels_of
+from allotment.kubernetes.render.names import ROOT
 from allotment.kubernetes.render.rendered import Note, Object, Rendered
 from allotment.platform.model import Platform
 
@@ -39,6 +39,8 @@ PATCHES: Final = (("batch", ("jobs",), ("patch",)),)
 LEASES: Final = (("coordination.k8s.io", ("leases",), ("create", "get", "update")),)
 _PINNED: Final = re.compile(r"[^\s@]+@sha256:[0-9a-f]{64}")
 _APP: Final = {"app.kubernetes.io/name": NAME}
+LABELS: Final = {**_APP, "app.kubernetes.io/part-of": ROOT}
+"""Not those of a team's objects: nothing that looks after these takes the controller for one."""
 
 
 def starts_again(kueue: str) -> bool:
@@ -66,7 +68,7 @@ def _access(platform: Platform) -> Iterator[Object]:
     yield {
         "apiVersion": "v1",
         "kind": "Namespace",
-        "metadata": {"name": SYSTEM, "labels": {**labels_of(), **restricted}},
+        "metadata": {"name": SYSTEM, "labels": {**LABELS, **restricted}},
     }
     yield {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": _metadata(SYSTEM)}
     yield _role("ClusterRole", None, READS)
@@ -121,7 +123,7 @@ def _deployment(platform: Platform, image: str) -> Object:
         "spec": {
             "replicas": 1,
             "selector": {"matchLabels": _APP},
-            "template": {"metadata": {"labels": {**labels_of(), **_APP}}, "spec": pod},
+            "template": {"metadata": {"labels": dict(LABELS)}, "spec": pod},
         },
     }
 
@@ -134,8 +136,8 @@ def _notes(platform: Platform) -> Iterator[Note]:
 
 
 def _metadata(namespace: str | None) -> dict[str, Any]:
-    found: dict[str, Any] = {"name": NAME, "labels": {**labels_of(), **_APP}}
-    return found if namespace is None else {"name": NAME, "namespace": namespace, "labels": found["labels"]}
+    place = {} if namespace is None else {"namespace": namespace}
+    return {"name": NAME, **place, "labels": dict(LABELS)}
 
 
 def _role(
