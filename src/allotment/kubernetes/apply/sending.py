@@ -2,7 +2,9 @@
 
 A dry-run asks everything that may refuse an object, webhooks and admission policies too. A group of which
 anything is refused is not sent; the others are. An object that is not ours and has a name of ours shows in
-the dry-run of its creation. What the world fails at (no server, no answer, no credentials) ends everything.
+the dry-run of its creation. What a server can try only once another object is there (`depending`) is tried
+by sending it, before the Job that needs it: a refusal then is told, and ends the group. What the world fails
+at (no server, no answer, no credentials) ends everything.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from typing import Final
 
 from allotment.errors import EXIT_REFUSED, EXIT_WORLD
 from allotment.kubernetes.apply.activating import LOOKS, SECONDS, activate
+from allotment.kubernetes.apply.depending import is_for_want_of
 from allotment.kubernetes.apply.fields import MANAGER
 from allotment.kubernetes.apply.groups import address, shown
 from allotment.kubernetes.apply.jobs import as_live
@@ -58,14 +61,19 @@ def tried(client: Client, plan: GroupPlan) -> Tried:
     verbs: list[Done] = []
     refusals: list[Refusal] = []
     deleted: set[tuple[str, str]] = set()
+    coming: set[tuple[str, str]] = set()
     for step in plan.steps:
         if isinstance(step, Delete):
             deleted.add(address(step.live))
         try:
             verb = _tried_verb(client, step, again=isinstance(step, Apply) and address(step.value) in deleted)
         except ApiError as error:
-            refusals.append(refusal_of(error, step))
-            continue
+            if not isinstance(step, Apply) or not is_for_want_of(error, step.value, frozenset(coming)):
+                refusals.append(refusal_of(error, step))
+                continue
+            verb = Verb.CREATED
+        if verb is Verb.CREATED and isinstance(step, Apply):
+            coming.add(address(step.value))
         verbs.append(Done(verb, step.name))
         if verb is not Verb.UNCHANGED:
             steps.append(step)
