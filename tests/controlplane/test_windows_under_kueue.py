@@ -175,7 +175,7 @@ def test_killed_at_any_moment_it_loses_and_doubles_nothing(team: Team, gate: Pat
             break
         controller = Controller(team)
         until(lambda: team.plane.client().get(LEASE, "allotment-window", TEAM), "it to be at work")
-        time.sleep(chance.uniform(0, 3))
+        time.sleep(chance.uniform(0, 6))
         controller.kill()
         team.plane.client().delete(LEASE, "allotment-window", TEAM)  # instead of waiting until it runs out
     until(lambda: len(running_indexes(team, "verses")) == 4, "four workers", seconds=60)
