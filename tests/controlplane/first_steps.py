@@ -21,7 +21,7 @@ from allotment.platform.model import Platform
 from allotment.starter.write import SCANS, starter_files
 from tests.buckets.moto_server import KEYS, make_bucket, put
 from tests.controlplane.components import MINOR
-from tests.controlplane.installing import MANAGER, install
+from tests.controlplane.installing import install
 from tests.controlplane.team import IMAGE, TEAM
 
 CAMPAIGN: Final = "letters"
@@ -29,6 +29,8 @@ ENVIRONMENT: Final = "env"
 REPOSITORY: Final = "repository"
 PLATFORM: Final = "platform.yaml"
 CREDENTIALS: Final = "credentials"
+KUBECTL: Final = "kubectl"
+"""The manager of fields as `kubectl apply --server-side` calls itself, which may so apply them again."""
 _CARD: Final = re.compile(r".*?\d+\s*[x×*]\s*(?P<name>[^\s,]+)\s*")
 
 _PLATFORM: Final = Template(
@@ -112,9 +114,9 @@ def write(folder: Path, describe: str, scheduler: str, store: str) -> Platform:
 
 def prepare(client: Client, platform: Platform) -> None:
     """What whoever runs the cluster does before the team can use it."""
-    install(client, render_platform(platform).objects)
+    install(client, render_platform(platform).objects, KUBECTL)
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "bucket", "namespace": TEAM}}
-    client.apply({**secret, "stringData": {CREDENTIALS: _profile()}}, manager=MANAGER)
+    client.apply({**secret, "stringData": {CREDENTIALS: _profile()}}, manager=KUBECTL)
 
 
 def whole_cards(describe: str) -> Iterator[str]:

@@ -46,11 +46,11 @@ def known(objects: Iterable[Object]) -> tuple[Object, ...]:
     return tuple(each for each in objects if not str(each["apiVersion"]).startswith(FOREIGN))
 
 
-def install(client: Client, objects: Iterable[Object]) -> tuple[Object, ...]:
+def install(client: Client, objects: Iterable[Object], manager: str = MANAGER) -> tuple[Object, ...]:
     """The platform's objects, as far as they are known here, with its admission policies in force."""
     mine = known(objects)
     for each in mine:
-        client.apply(each, manager=MANAGER, force=True)
+        client.apply(each, manager=manager, force=True)
     for namespace in _namespaces(mine):
         until(partial(_refused, client, namespace), "the admission policies to be in force")
     return mine
