@@ -202,6 +202,15 @@ def _platform(store: str, repository: str, scheduler: str) -> dict[str, Any]:
     }
 
 
+def objects_below(store: str, bucket: str, part: str) -> Iterator[tuple[str, bytes]]:
+    """Everything with this part in its key."""
+    for key in _listed(store, bucket):
+        if part in key:
+            status, body = _asked(store, "GET", f"/{bucket}/{key}")
+            assert status == 200
+            yield key, body
+
+
 def _put(store: str, key: str, data: bytes) -> None:
     assert _asked(store, "PUT", f"/{key}", data)[0] == 200
 
