@@ -30,7 +30,7 @@ def publish(
         labels = {"example.org/rack": f"rack-{number // rack_of + 1}"}
         client.create(_node(name, labels), manager=MANAGER)
         client.patch(
-            NODE, name, None, {"status": _status(port, capacity)}, manager=MANAGER, subresource="status"
+            NODE, name, None, {"status": status_of(port, capacity)}, manager=MANAGER, subresource="status"
         )
     for each_class in world.classes.values():
         client.apply(each_class.to_dict(), manager=MANAGER)
@@ -56,7 +56,8 @@ def _node(name: str, labels: Mapping[str, str]) -> Object:
     }
 
 
-def _status(port: int, capacity: Mapping[str, str]) -> dict[str, Any]:
+def status_of(port: int, capacity: Mapping[str, str]) -> dict[str, Any]:
+    """What the kubelet of a healthy node says of it."""
     return {
         "capacity": dict(capacity),
         "allocatable": dict(capacity),
