@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from allotment.scheduling.kai.session import Session
 from tests.conformance.kai_looks import Look, final_of, queues_of, same_groups, states_of
 from tests.conformance.kai_scene import passes, rounds
 from tests.conformance.outcomes import ALL, Fault, Outcome, Share, attempt, read_json
@@ -132,6 +133,7 @@ def _mismatches(case: Raw) -> Iterator[str]:
     if case["mode"] != SEVERAL_ROUNDS:
         *_, (_, session) = passes(case)
         yield from _against_table(case, final_of(session))
+        yield from _against_words(case, session)
         return
     until = case["rounds_until_match"]
     for number, (opened, session) in enumerate(rounds(case)):
@@ -139,8 +141,22 @@ def _mismatches(case: Raw) -> Iterator[str]:
             yield from _against_table(case, final_of(opened))
         if number >= until:
             yield from _against_table(case, final_of(session))
+            yield from _against_words(case, session)
         if number >= until + case["rounds_after_match"] - 1:
             return
+
+
+def _against_words(case: Raw, session: Session) -> Iterator[str]:
+    """Where a job is told something else than its table says."""
+    for name, want in case["expected"]["jobs"].items():
+        if "error_message" not in want:
+            continue
+        faults = session.groups[name].faults
+        head = faults[0][0] if len(faults) == 1 else "Unable to schedule podgroup"
+        lines = sorted({f"\n{message}." for _, message in faults})
+        told = "".join((f"\n{head}.", *lines))
+        if told != want["error_message"]:
+            yield f"{name}: {want['error_message']!r} expected, {told!r} found"
 
 
 def _against_table(case: Raw, final: Any) -> Iterator[str]:

@@ -6,7 +6,7 @@ on how the heap moves them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
@@ -36,10 +36,11 @@ class Heap(Generic[Item]):
         if self.size is not None and len(self.items) > self.size:
             self._remove(self.size)
 
-    def append_last(self, item: Item) -> None:
-        """Put an item in that comes after all that are there."""
-        if self.size is None or len(self.items) < self.size:
-            self.items.append(item)
+    def extend_last(self, items: Iterable[Item]) -> None:
+        """Put items in that are in order and come after all that are there."""
+        self.items.extend(items)
+        if self.size is not None:
+            del self.items[self.size :]
 
     def pop(self) -> Item:
         """Take the first item out."""

@@ -6,7 +6,7 @@ in order again, and only when they are looked at next. For victims everything is
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from allotment.scheduling.kai.accounts import Account
@@ -33,6 +33,18 @@ class _Place:
         return not (self.jobs if self.jobs is not None else self.queues)
 
 
+Ordered = Mapping[str, list[Group]]
+
+
+def in_order(session: Session, groups: Iterable[Group], *, victims: bool = False) -> Ordered:
+    """Jobs by queue in their order; queues by their first job."""
+    rank = job_rank if session.plugins.order else _age
+    by_queue: dict[str, list[Group]] = {}
+    for group in sorted(groups, key=rank, reverse=victims):
+        by_queue.setdefault(group.queue, []).append(group)
+    return by_queue
+
+
 class Line:
     """Jobs in their order; ``victims`` for those that would go, worst first."""
 
@@ -48,13 +60,15 @@ class Line:
 
         KAI goes through a map here, in any order. In order of jobs every queue is compared by its best one.
         """
-        rank = job_rank if self.session.plugins.order else _age
-        for group in sorted(groups, key=rank, reverse=self.victims):
-            place = self.places.get(group.queue)
-            if place is None or place.jobs is None:
-                self.push(group)
-            else:
-                place.jobs.append_last(group)
+        return self.fill(in_order(self.session, groups, victims=self.victims))
+
+    def fill(self, ordered: Ordered) -> Line:
+        """The same for jobs that are in order already; the line is empty before."""
+        for queue, groups in ordered.items():
+            self.push(groups[0])
+            place = self.places.get(queue)
+            if place is not None and place.jobs is not None:
+                place.jobs.extend_last(groups[1:])
         return self
 
     def __bool__(self) -> bool:

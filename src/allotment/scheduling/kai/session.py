@@ -44,6 +44,7 @@ class Session:
         allocatable = [node.allocatable for node in self.nodes.values()]
         self.largest = [max(column) for column in zip(*allocatable, strict=True)]
         self.groups = self._groups(state, memory)
+        self.askers = [group for group in self.groups.values() if group.pending]
         self.total = self._total()
         self.accounts = open_accounts(state.share_queues)
         self.queue_specs = state.share_queues

@@ -199,11 +199,13 @@ class Topologies:
 def no_room(domain: Domain, total: Sequence[float], count: int) -> str:
     """That a domain has too little, in KAI's words."""
     if domain.room is not None:
-        return f"node-group {domain.id} can allocate only {domain.room} of {count} required pods"
+        return (
+            f"<{domain.id}>: node-group {domain.id} can allocate only {domain.room} of {count} required pods"
+        )
     for number, name in ((CPU, "CPU cores"), (MEMORY, "memory"), (GPU, "GPUs")):
         if total[number] > domain.free[number]:
-            return f"node-group(s) didn't have enough resources: {name}"
-    return "node-group(s) didn't have enough resources"
+            return f"<{domain.id}>: {domain.id} didn't have enough resources: {name}"
+    return f"<{domain.id}>: {domain.id} didn't have enough resources"
 
 
 def no_match(tree: DomainTree, member: Branch | Leaf, group: Group, why: str = "") -> str:

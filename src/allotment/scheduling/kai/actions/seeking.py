@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from allotment.scheduling.kai.decisions import Reason
 from allotment.scheduling.kai.fitting import too_large
 from allotment.scheduling.kai.groups import Group
-from allotment.scheduling.kai.lines import Line
+from allotment.scheduling.kai.lines import Line, in_order
 from allotment.scheduling.kai.next_pods import pods_to_place
 from allotment.scheduling.kai.nodes import Node
 from allotment.scheduling.kai.session import Session
@@ -72,10 +72,11 @@ def solve(
 ) -> bool:
     """Search who has to go for a job, and let them go."""
     victims = [each for each in candidates if each.preemptible and each.active]
+    ordered = in_order(session, victims, victims=True)
     solver = Solver(
         session,
         feasible_nodes(session, group),
-        lambda: Line(session, victims=True).extend(victims),
+        lambda: Line(session, victims=True).fill(ordered),
         Simulation(session, judge, message),
     )
     statement = solver.solve(group)

@@ -83,7 +83,7 @@ class Simulation:
     ) -> bool:
         """Place the pending job and the victims; whether the pending job got its place."""
         hit = {task.group.key for task in victims}
-        jobs = {key: group for key, group in self.session.groups.items() if group.pending > 0}
+        jobs = {group.key: group for group in self.session.askers if group.pending > 0}
         jobs.update((key, self.session.groups[key]) for key in hit)
         jobs[preemptor.key] = preemptor
         placer = Placer(self.session, statement, wait=True)
