@@ -14,6 +14,7 @@ from typing import Final
 from allotment.kubernetes.cluster.capacity import amount_text
 from allotment.kubernetes.follow import fields
 from allotment.kubernetes.follow.causes.misconfigured import refusal_of
+from allotment.kubernetes.follow.causes.out_of_date import reclaim_is_over
 from allotment.kubernetes.follow.causes.phrases import (
     ADMINISTRATOR,
     BY_ITSELF,
@@ -21,7 +22,7 @@ from allotment.kubernetes.follow.causes.phrases import (
     quoted,
     short,
 )
-from allotment.kubernetes.follow.causes.quotas import exceeds, growth_never, out_of_date, used_up
+from allotment.kubernetes.follow.causes.quotas import exceeds, growth_never, used_up
 from allotment.kubernetes.follow.model import Cause, State, by_condition, evidence
 from allotment.kubernetes.follow.part import RESERVED, Part
 from allotment.kubernetes.follow.queueing import cluster_queue, cluster_queue_name, position
@@ -128,7 +129,7 @@ def _no_flavor(part: Part, workload: Object, found: fields.Condition) -> Cause:
 
 
 def _preempting(part: Part, workload: Object, found: fields.Condition) -> Cause:
-    stale = out_of_date(part, workload, found)
+    stale = reclaim_is_over(part, workload, found)
     if stale is not None:
         return stale
     short_of = [each for each in lacks_of(found.message) if each.more]

@@ -40,6 +40,9 @@ def not_created(part: Part) -> Iterator[Cause]:
             continue
         if any((fields.created(pod) or 0.0) > _seen_at(event) for pod in part.pods):
             continue
+        resumed = fields.is_false(part.owner, "Suspended")
+        if resumed is not None and (resumed.since or 0.0) > _seen_at(event):
+            continue
         message = fields.text(event, "message")
         shown = (evidence(part.owner, "event FailedCreate", short(message, 400)),)
         yield _refused_pod(message, shown)
@@ -72,6 +75,8 @@ def claims_not_created(part: Part) -> Iterator[Cause]:
     """Pods wait for claims that nobody makes."""
     waiting = part.in_phase(Phase.PENDING, Phase.GATED)
     for pod in waiting:
+        if fields.items(pod, "status", "resourceClaimStatuses"):
+            continue
         for event in part.seen.events(pod):
             if fields.text(event, "reason") != "FailedResourceClaimCreation":
                 continue

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from allotment.kubernetes.follow import fields
+from allotment.kubernetes.follow.causes.out_of_date import quota_is_free
 from allotment.kubernetes.follow.causes.phrases import (
     ADMINISTRATOR,
     anew,
@@ -121,11 +122,16 @@ def reclaimed(part: Part) -> Iterator[Cause]:
         return
     found = fields.condition(workload, "Preempted")
     why = _WHO.get(found.reason if found is not None else "", "others took its quota")
+    refusal = fields.is_false(workload, RESERVED)
+    is_stopping = bool(part.in_phase(Phase.STOPPING))
+    stale = None if refusal is None or is_stopping else quota_is_free(part, workload, refusal)
+    if stale is not None:
+        yield stale
+        return
     pods = pods_of(workload)
     stopping = len(part.in_phase(Phase.STOPPING))
     words = f"it was stopped: {why}"
     words += f"; {counted(stopping, 'pod')} {is_are(stopping)} still stopping" if stopping else ""
-    refusal = fields.is_false(workload, RESERVED)
     lacks = [each for each in lacks_of(refusal.message if refusal is not None else "") if each.more]
     needs = (
         f": {lacks[0].more} more `{lacks[0].resource}` {'is' if lacks[0].more == '1' else 'are'} needed"
@@ -243,7 +249,8 @@ def _twin(part: Part, workload: Object) -> Object | None:
 def _failing_webhook(part: Part) -> Evidence | None:
     for event in part.seen.events(part.owner):
         message = fields.text(event, "message")
-        if "failed calling webhook" in message and "kb.io" in message and part.now - when(event) < 3600:
+        is_new = part.now - when(event) < 3600 and when(event) >= (fields.created(part.wished) or 0.0)
+        if "failed calling webhook" in message and "kb.io" in message and is_new:
             return evidence(part.owner, f"event {fields.text(event, 'reason')}", short(message, 300))
     return None
 

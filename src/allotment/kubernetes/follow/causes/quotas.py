@@ -10,14 +10,14 @@ from typing import Final
 
 from allotment.kubernetes.cluster.capacity import amount_text
 from allotment.kubernetes.follow import fields
+from allotment.kubernetes.follow.causes.out_of_date import quota_is_free
 from allotment.kubernetes.follow.causes.phrases import ADMINISTRATOR, counted, place_words, short
-from allotment.kubernetes.follow.model import Cause, Evidence, State, Sum, by_condition, evidence
+from allotment.kubernetes.follow.model import Cause, State, by_condition, evidence
 from allotment.kubernetes.follow.part import RESERVED, Part
 from allotment.kubernetes.follow.queueing import cluster_queue_name, position
-from allotment.kubernetes.follow.sums import Lack, lacks_of, never_fits, pods_of, sums_of
+from allotment.kubernetes.follow.sums import Lack, lacks_of, never_fits, pods_of
 from allotment.kubernetes.kinds import Object
 
-PATIENCE: Final = 60.0
 NARROWER: Final = "write a narrower `window` in its file and apply"
 
 
@@ -85,34 +85,11 @@ def _whole(lack: Lack) -> bool:
     return lack.most.isdecimal() and lack.asked.isdecimal() and int(lack.asked) > 0
 
 
-def out_of_date(part: Part, workload: Object, found: fields.Condition) -> Cause | None:
-    """A reclaim that Kueue announced and that is over: the quota is free, and Kueue has not looked again."""
-    sums = sums_of(part) if not part.is_growth else ()
-    if found.since is None or part.now - found.since < PATIENCE or not sums:
-        return None
-    if not all(each.capacity.has_free(each.asked) for each in sums):
-        return None
-    minutes = int((part.now - found.since) // 60)
-    words = (
-        f"Kueue said {counted(minutes, 'minute')} ago that it would take back quota for it; now the "
-        "quota is free, and Kueue has not looked at it again"
-    )
-    remedy = (
-        f"pause it and let it go on (`suspend: true`, then `false`, an apply after each); else "
-        f"{ADMINISTRATOR} starts Kueue's manager again"
-    )
-    shown = (*by_condition(workload, RESERVED), *(_sum_shown(workload, each) for each in sums))
-    return Cause("reclaim-is-over", State.WAITING, words, remedy, shown)
-
-
-def _sum_shown(workload: Object, found: Sum) -> Evidence:
-    capacity = found.capacity
-    asked = amount_text(found.asked, capacity.resource)
-    return evidence(workload, capacity.resource, f"it asks for {asked}; {capacity.arithmetic()}")
-
-
 def used_up(part: Part, workload: Object, found: fields.Condition) -> Cause:
     """What its queue may use is used, by others or by what it has already."""
+    stale = quota_is_free(part, workload, found)
+    if stale is not None:
+        return stale
     short_of = [each for each in lacks_of(found.message) if each.more]
     queue = cluster_queue_name(workload, part.seen)
     of = f"the quota of `{queue}`" if queue else "the quota of its queue"
