@@ -10,7 +10,17 @@ import pytest
 
 from allotment.kubernetes.apply import Refusal
 from allotment.kubernetes.apply.fields import owners_of
-from allotment.kubernetes.kinds import CLAIM_TEMPLATE, CONFIG_MAP, DEPLOYMENT, JOB, SERVICE, WORKLOAD
+from allotment.kubernetes.kinds import (
+    CLAIM_TEMPLATE,
+    CONFIG_MAP,
+    DEPLOYMENT,
+    GANG_POD_GROUPS,
+    JOB,
+    SERVICE,
+    WORKLOAD,
+)
+from allotment.kubernetes.testing import faults
+from allotment.kubernetes.testing.asked import Request
 from allotment.platform.model import SCHEDULERS
 from allotment.platform.need import Need
 from allotment.repository.model import Fleet, Gang, StepCall, Window
@@ -313,8 +323,29 @@ def test_the_gang_objects_are_those_of_the_clusters_version(version: str, kinds:
     if wanted not in served:
         assert "does not serve" in str(first.outcomes[-1].refusals or first.cut_short)
         return
+    assert verbs(first)["gangs/g"] == "created"
     names = [each.name for each in first.outcomes[-1].objects if "scheduling.k8s.io" in each.name]
     assert len(names) == kinds
+    assert stage.apply(GANG).is_nothing
+
+
+def test_a_pod_group_that_is_refused_once_its_workload_is_there_ends_the_gang_and_is_mended_later() -> None:
+    stage = Stage("default", gang_objects=True)
+    groups = next(each for each in GANG_POD_GROUPS if each.api_version.endswith("v1alpha2"))
+
+    def refused(number: int, request: Request) -> faults.Fault | None:
+        is_sent = "dryRun" not in request.query and request.method != "GET"
+        return (
+            faults.Fault(403, "Forbidden", "PodGroup rejected")
+            if is_sent and groups.plural in request.path
+            else None
+        )
+
+    first = stage.apply(GANG, plan=refused)
+    assert verbs(first)["gangs/g"] == "failed"
+    assert stage.job("g") is None
+    assert verbs(stage.apply(GANG))["gangs/g"] == "created"
+    assert stage.job("g") is not None
     assert stage.apply(GANG).is_nothing
 
 

@@ -59,6 +59,7 @@ from allotment.kubernetes.testing.bookkeeping import (
 )
 from allotment.kubernetes.testing.decoding import DecodingError, canonical, decode
 from allotment.kubernetes.testing.defaults import with_defaults
+from allotment.kubernetes.testing.looked_up import check_looked_up
 from allotment.kubernetes.testing.ownership import ConflictsError, Manager
 from allotment.kubernetes.testing.patches import PatchError, json_patch, merge_patch, strategic_patch
 from allotment.kubernetes.testing.resources import Resource
@@ -233,6 +234,7 @@ class Writer:
             refused = invalid(resource.group, resource.kind, name, causes)
             refused.warnings = warnings
             raise refused
+        check_looked_up(resource, place.namespace, value, self.store)
         value = preparing.finished(resource, value, self.server)
         key = Key(resource.key, place.namespace, name)
         there = self.store.get(key)

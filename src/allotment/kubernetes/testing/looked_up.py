@@ -1,0 +1,39 @@
+"""New objects that a server takes only if another one is there: a PodGroup needs its Workload.
+
+From the admission plugin PodGroupWorkloadExists of Kubernetes 1.36. The other object has to be kept: a
+dry-run of it leaves nothing to be found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from allotment.kubernetes.testing.answers import RequestError
+from allotment.kubernetes.testing.resources import Resource
+from allotment.kubernetes.testing.store import Key, Store
+
+_GROUP: Final = "scheduling.k8s.io"
+
+
+def check_looked_up(resource: Resource, namespace: str, value: Mapping[str, Any], store: Store) -> None:
+    """Raise what a server answers where the object names another that is not there."""
+    if (resource.group, resource.kind) != (_GROUP, "PodGroup"):
+        return
+    named = ((value.get("spec") or {}).get("podGroupTemplateRef") or {}).get("workload")
+    if not named:
+        return
+    called, template = named.get("workloadName", ""), named.get("podGroupTemplateName", "")
+    workload = store.get(Key((_GROUP, "workloads"), namespace, called))
+    if workload is None:
+        raise _rejected(resource, value, f'Workload "{called}" not found')
+    templates = (workload.get("spec") or {}).get("podGroupTemplates") or ()
+    if template not in {each.get("name") for each in templates}:
+        raise _rejected(resource, value, f'PodGroupTemplate "{template}" not found in Workload "{called}"')
+
+
+def _rejected(resource: Resource, value: Mapping[str, Any], why: str) -> RequestError:
+    name = value["metadata"].get("name", "")
+    text = f'{resource.plural}.{resource.group} "{name}" is forbidden: PodGroup rejected: {why}'
+    about = {"name": name, "group": resource.group, "kind": resource.plural}
+    return RequestError(403, "Forbidden", text, about)
