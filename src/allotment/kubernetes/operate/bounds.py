@@ -7,14 +7,11 @@ it is what is left or what the queue could ever have.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from allotment.kubernetes.apply.fields import MANAGER
 from allotment.kubernetes.apply.settling import AT_MOST
 from allotment.kubernetes.operate.part import Part
 from allotment.kubernetes.operate.values import Decision, Verb
-
-ENDS: Final = "volumes are left"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +27,7 @@ def bounds_of(part: Part, window: tuple[int, int], possible: int | None = None) 
     """``possible`` is how many pods the queue could ever have; None: not known."""
     least = min(window[0], part.left, *([possible] if possible is not None else []))
     least = max(1, least) if part.left else 0
-    limits = [(window[1], f"its window is at most {window[1]}"), (part.left, f"only {part.left} {ENDS}")]
+    limits = [(window[1], f"its window is at most {window[1]}"), (part.left, f"only {left_words(part)}")]
     if part.told is not None:
         told = max(part.told, least)
         because = f"{AT_MOST} says {part.told}"
@@ -39,6 +36,11 @@ def bounds_of(part: Part, window: tuple[int, int], possible: int | None = None) 
         )
     most, because = min(limits, key=lambda each: each[0])
     return Bounds(least, max(most, least), because)
+
+
+def left_words(part: Part) -> str:
+    """``1 volume is left``, ``2 volumes are left``."""
+    return "1 volume is left" if part.left == 1 else f"{part.left} volumes are left"
 
 
 def left_alone(part: Part) -> str | None:

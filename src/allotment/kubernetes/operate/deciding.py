@@ -88,11 +88,11 @@ def _remembered(
             pauses[each.uid] = pause_after(pauses.get(each.uid), now)
     for part in parts:
         granted, pause = part.slices.granted, pauses.get(part.uid)
-        if pause is not None and granted is not None and now > pause.until + part_forgets(pause.times):
+        if pause is not None and granted is not None and now > pause.until + _forgets(pause.times):
             pauses.pop(part.uid)
     return shown, replace(memory, pauses=pauses, said=said)
 
 
-def part_forgets(times: int) -> float:
+def _forgets(times: int) -> float:
     """For how long after a pause one more refusal still counts as in a row."""
     return 600.0 * times

@@ -15,7 +15,7 @@ from typing import Final
 
 from allotment.kubernetes.follow import fields
 from allotment.kubernetes.kinds import Object
-from allotment.kubernetes.operate.bounds import Bounds, bounds_of, decision
+from allotment.kubernetes.operate.bounds import Bounds, bounds_of, decision, left_words
 from allotment.kubernetes.operate.part import Part, count_of
 from allotment.kubernetes.operate.queues import Queues
 from allotment.kubernetes.operate.values import Decision, Pace, Verb
@@ -56,7 +56,7 @@ def _admitted(
     if fields.holds(workload, "Evicted"):
         return decision(part, Verb.STAYS, "it is being evicted")
     if part.slices.has_given_back:
-        words = f"{part.left} volumes are left, and Kueue has given back what they do not need"
+        words = f"{left_words(part)}, and Kueue has given back what is not needed"
         return decision(part, Verb.STAYS, words)
     granted = count_of(workload)
     bounds = bounds_of(part, window)
