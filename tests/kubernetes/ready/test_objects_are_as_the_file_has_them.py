@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from allotment.answers import State
@@ -163,3 +165,35 @@ def test_a_kind_that_could_not_be_read_is_not_called_missing() -> None:
     seen = lacking(kinds.DEVICE_CLASS, kinds.CLUSTER_QUEUE)(seen_of("kueue"))
     assert answers(seen, "classes") == []
     assert "ClusterQueue" not in said(answers(seen, "queues"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "path", "value", "words"),
+    [
+        (
+            "PriorityClass",
+            "allotment-bulk",
+            ("value",),
+            7,
+            "priorityclasses.scheduling.k8s.io allotment-bulk",
+        ),
+        (
+            "RoleBinding",
+            "allotment-apply",
+            ("roleRef", "name"),
+            "other",
+            "-n archive rolebindings.rbac.authorization.k8s.io allotment-apply",
+        ),
+        ("PriorityClass", "allotment-bulk", ("description",), "other", None),
+        ("Role", "allotment-apply", ("rules",), [], None),
+    ],
+)
+def test_what_cannot_be_changed_in_place_is_to_be_deleted_first(
+    kind: str, name: str, path: tuple[str, ...], value: Any, words: str | None
+) -> None:
+    seen = setting(kind, name, value, *path)(seen_of("default"))
+    check = "roles" if kind.startswith("Role") else "priorities"
+    (found,) = [each for each in answers(seen, check) if each.state is PROBLEM]
+    assert ("kubectl delete" in found.remedy) == (words is not None)
+    assert f"{words or ''}" in found.remedy
+    assert "allot render --platform-objects" in found.remedy

@@ -23,6 +23,13 @@ APPLY: Final = "allot render --platform-objects | kubectl apply --server-side -f
 WEAKENING: Final = frozenset({"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"})
 """Kinds of which a field beside ours takes something back that ours hold."""
 
+FROZEN: Final[Mapping[Kind, tuple[str, ...]]] = {
+    kinds.PRIORITY_CLASS: ("value", "preemptionPolicy"),
+    kinds.ROLE_BINDING: ("roleRef",),
+    kinds.CLUSTER_ROLE_BINDING: ("roleRef",),
+}
+"""Fields that a server refuses to change in an object that is there (as Kubernetes validates them)."""
+
 SHARED_NAMES: Final = frozenset({"Queue", "Topology"})
 
 GROUPS: Final[Mapping[str, tuple[Kind, ...]]] = {
@@ -113,9 +120,18 @@ def _differing(check: str, kind: Kind, value: Object, found: Sequence[Difference
         if each.is_extra and kind.name not in WEAKENING:
             yield note(check, f"{name}: {each}", "take it away, or leave it if it is meant")
         else:
-            yield problem(check, f"{name}: {each}", APPLY)
+            yield problem(check, f"{name}: {each}", _mending(kind, value, each))
     if len(found) > MOST_SHOWN:
         yield problem(check, f"{name}: and {len(found) - MOST_SHOWN} fields more", APPLY)
+
+
+def _mending(kind: Kind, value: Object, found: Difference) -> str:
+    """How a field is mended: a server changes some of no object that is there."""
+    if found.path.partition(".")[0] not in FROZEN.get(kind, ()):
+        return APPLY
+    place = f" -n {value['metadata']['namespace']}" if kind.is_namespaced else ""
+    name = value["metadata"]["name"]
+    return f"it cannot be changed in place: `kubectl delete{place} {kind.shown} {name}` first, then {APPLY}"
 
 
 def _too_much(seen: Seen, check: str, kind: Kind, wanted: set[str]) -> Iterator[Answer]:
