@@ -12,7 +12,7 @@ from allotment.answers import Answer, State, examine
 from allotment.devices.server import Gate
 from allotment.kubernetes.client import Client
 from allotment.kubernetes.kinds import Object, kind_of
-from allotment.kubernetes.ready import CHECKS, Seen, checks
+from allotment.kubernetes.ready import CHECKS, Seen, Webhook, checks
 from allotment.kubernetes.ready.asking import look
 from allotment.kubernetes.render.platform import render_platform
 from tests.controlplane.conftest import MEMBERS, needs
@@ -85,6 +85,7 @@ def test_queues_that_kueue_has_taken_up_are_active_and_as_they_were_sent(with_ku
         told = [*CHECKS["active queues"](seen), *CHECKS["queues"](seen)]
     assert [each.state for each in told] == [State.FINE, State.FINE]
     assert "2 ClusterQueues, 2 LocalQueues" in told[1].said
+    assert seen.webhook == Webhook()
 
 
 def _waiting(client: Client) -> list[Answer]:

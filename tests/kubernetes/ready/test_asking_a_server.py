@@ -10,9 +10,9 @@ import pytest
 
 from allotment.answers import State, examine
 from allotment.devices.server import Gate
-from allotment.kubernetes.ready import checks
+from allotment.kubernetes.ready import Webhook, checks
 from allotment.kubernetes.render.platform import render_platform
-from allotment.kubernetes.testing import FakeApiServer
+from allotment.kubernetes.testing import FakeApiServer, faults
 from allotment.kubernetes.testing.permissions import Permissions, of_roles
 from allotment.platform.model import SCHEDULERS
 from tests.kubernetes.ready.clusters import TIME, answers, platform_of, ready_server, said, served_by
@@ -74,6 +74,35 @@ def test_a_trial_tells_the_time_there(seconds: int, state: str) -> None:
     server.add_namespace("archive")
     (found,) = answers(served_by(server, platform, "archive"), "clock")
     assert str(found.state) == state
+
+
+@pytest.mark.parametrize("scheduler", ["kueue", "both"])
+def test_a_job_is_tried_and_nobody_behind_its_webhook_is_a_problem(scheduler: str) -> None:
+    platform = platform_of(scheduler)
+    server = ready_server(platform)
+    server.plan = lambda _, request: faults.WEBHOOK if request.path.endswith("/jobs") else None
+    seen = served_by(server, platform, "archive")
+    assert seen.webhook == Webhook("vjob.kb.io", answers=False)
+    text = said(answers(seen, "kueue"))
+    assert (
+        "problem no Job can be made: the server asks Kueue's manager about each (webhook vjob.kb.io)" in text
+    )
+    assert "(kubectl -n kueue-system get pods)" in text
+
+
+@pytest.mark.parametrize("fault", [None, faults.BROKEN, faults.CONFLICT])
+def test_an_answer_that_is_not_kueues_tells_nothing_of_it(fault: faults.Fault | None) -> None:
+    platform = platform_of("kueue")
+    server = ready_server(platform)
+    server.plan = lambda _, request: fault if request.path.endswith("/jobs") else None
+    assert served_by(server, platform, "archive").webhook is None
+
+
+def test_no_job_is_tried_where_kueue_admits_none() -> None:
+    platform = platform_of("default")
+    server = ready_server(platform)
+    served_by(server, platform, "archive")
+    assert not any(each.path.endswith("/jobs") for each in server.requests)
 
 
 def team_of(platform: Any, server: FakeApiServer, team: str = "archive") -> None:

@@ -8,7 +8,9 @@ import pytest
 
 from allotment.answers import State
 from allotment.kubernetes import kinds
+from allotment.kubernetes.ready import Webhook
 from tests.kubernetes.ready.alterations import (
+    FINE,
     NOTE,
     PROBLEM,
     Alter,
@@ -26,6 +28,11 @@ from tests.kubernetes.ready.clusters import (
     with_more,
     without,
 )
+
+
+def tried(webhook: Webhook) -> Alter:
+    return lambda seen: replace(seen, webhook=webhook)
+
 
 CASES: list[Case] = [
     (
@@ -76,7 +83,29 @@ CASES: list[Case] = [
         "kueue",
         lacking(kinds.DEPLOYMENT),
         NOTE,
-        "cannot be told: Deployments could not be read in kueue-system",
+        "whether Kueue's manager runs, and in which release, cannot be told: Deployments could not be read",
+    ),
+    (
+        "kueue",
+        "kueue",
+        chain(tried(Webhook()), lacking(kinds.DEPLOYMENT)),
+        NOTE,
+        "in which release Kueue is cannot be told: Deployments could not be read in kueue-system",
+    ),
+    ("kueue", "kueue", tried(Webhook()), FINE, "Kueue's manager answers: it suspends a Job that is tried"),
+    (
+        "both",
+        "kueue",
+        tried(Webhook("mjob.kb.io", answers=False)),
+        PROBLEM,
+        "no Job can be made: the server asks Kueue's manager about each (webhook mjob.kb.io), and it",
+    ),
+    (
+        "kueue",
+        "kueue",
+        tried(Webhook("jobs.example.org", answers=False)),
+        PROBLEM,
+        "the server asks another program about each (webhook jobs.example.org), and it does not answer",
     ),
     (
         "kueue",

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from allotment.kubernetes.ready.checks import CHECKS, checks
-from allotment.kubernetes.ready.seen import Right, Secret, Seen
+from allotment.kubernetes.ready.seen import Right, Secret, Seen, Webhook
 
-__all__ = ["CHECKS", "Right", "Secret", "Seen", "checks"]
+__all__ = ["CHECKS", "Right", "Secret", "Seen", "Webhook", "checks"]

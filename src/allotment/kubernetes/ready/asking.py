@@ -27,7 +27,7 @@ from allotment.kubernetes.ready.seen import (
     Secret,
     Seen,
 )
-from allotment.kubernetes.ready.trying import tried
+from allotment.kubernetes.ready.trying import tried, tried_job
 from allotment.kubernetes.render.context import namespace_of
 from allotment.kubernetes.render.names import MANAGED_BY
 from allotment.platform.model import Platform, Team
@@ -68,6 +68,8 @@ def look(client: Client, platform: Platform, teams: Sequence[Team], *, now: Call
     if platform.scheduler in {"kueue", "both"}:
         reader.read_one(kinds.CONFIG_MAP, KUEUE_CONFIG, KUEUE_NAMESPACE)
     kept, skew = tried(client, namespaces, now)
+    with_kueue = platform.scheduler in {"kueue", "both"}
+    webhook = tried_job(client, teams, platform.images) if with_kueue else None
     number = re.match(r"v?(\d+)\.(\d+)", str(version.get("gitVersion", "")))
     snapshot = Snapshot(
         time=now(),
@@ -86,6 +88,7 @@ def look(client: Client, platform: Platform, teams: Sequence[Team], *, now: Call
         kept=kept,
         secrets={team.name: found for team in teams if (found := _secret(client, team)) is not None},
         skew=skew,
+        webhook=webhook,
     )
 
 

@@ -2,7 +2,8 @@
 
 Facts: Kueue 0.19 (``kueue.x-k8s.io/v1beta2``): the condition ``Active`` of ClusterQueues and LocalQueues with
 its reasons, the Deployment ``kueue-controller-manager`` of the namespace ``kueue-system``; while the manager
-is down every Job of the cluster is refused, for its webhook fails. Its configuration is `kueue_config`'s.
+is down every Job of the cluster is refused, for its webhooks (``mjob.kb.io``) fail. Its configuration is
+`kueue_config`'s.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from allotment.kubernetes.render.platform.kueue import SINCE_MENDED
 
 CHECK: Final = "kueue"
 MANAGER: Final = "kueue-controller-manager"
+KUEUES: Final = ".kb.io"
 GROUP: Final = "kueue.x-k8s.io/"
 NEEDED: Final = "kueue.x-k8s.io/v1beta2"
 INSTALL: Final = "install Kueue 0.19.6 or later, or write another `scheduler` in the platform's file"
@@ -49,10 +51,14 @@ def kueue(seen: Seen) -> Iterator[Answer]:
         yield problem(CHECK, f"the cluster does not serve {NEEDED}: Kueue is not there", INSTALL)
         return
     manager = seen.snapshot.named(kinds.DEPLOYMENT, MANAGER, KUEUE_NAMESPACE)
+    yield from _tried(seen)
     if manager is None:
         could = seen.can_tell(kinds.DEPLOYMENT)
         why = f"there is no Deployment {MANAGER}" if could else "Deployments could not be read"
-        words = f"whether Kueue's manager runs, and in which release, cannot be told: {why}"
+        what = "whether Kueue's manager runs, and in which release,"
+        if seen.webhook is not None and seen.webhook.answers:
+            what = "in which release Kueue is"
+        words = f"{what} cannot be told: {why}"
         remedy = "see where it is installed" if could else "let somebody who may read them run this"
         yield note(CHECK, f"{words} in {KUEUE_NAMESPACE}", remedy)
         said = seen.platform.versions.kueue
@@ -60,6 +66,20 @@ def kueue(seen: Seen) -> Iterator[Answer]:
             yield _defects(f"the platform's file says Kueue {said}, which")
         return
     yield from _manager(seen, manager)
+
+
+def _tried(seen: Seen) -> Iterator[Answer]:
+    """What became of a Job that was tried."""
+    if seen.webhook is None:
+        return
+    if seen.webhook.answers:
+        yield fine(CHECK, "Kueue's manager answers: it suspends a Job that is tried")
+        return
+    name = seen.webhook.name
+    whose = "Kueue's manager" if name.endswith(KUEUES) else "another program"
+    words = f"no Job can be made: the server asks {whose} about each (webhook {name}), and it does not answer"
+    remedy = f"kubectl -n {KUEUE_NAMESPACE} get pods" if name.endswith(KUEUES) else "mend what is behind it"
+    yield problem(CHECK, words, remedy)
 
 
 def _manager(seen: Seen, manager: Object) -> Iterator[Answer]:

@@ -45,14 +45,22 @@ class Secret:
     why_not: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """Whom the server asked when a Job was tried, and whether it had an answer."""
+
+    name: str = ""
+    answers: bool = True
+
+
 @dataclass(frozen=True)
 class Seen:
     """A cluster and the platform's file that it is held against.
 
     ``looked`` are the kinds that were asked for (None: all of them), ``served`` the API versions,
     ``rights`` what was asked of them and answered, ``kept`` whether the server kept a field of each gate,
-    ``secrets`` those of the teams by team, ``skew`` the server's clock less ours in seconds. What is None was
-    not asked.
+    ``secrets`` those of the teams by team, ``skew`` the server's clock less ours in seconds, ``webhook`` what
+    became of a Job that was tried. What is None was not asked, or its answer does not tell.
     """
 
     platform: Platform
@@ -65,6 +73,7 @@ class Seen:
     kept: Mapping[Gate, bool] = field(default_factory=dict)
     secrets: Mapping[str, Secret] | None = None
     skew: float | None = None
+    webhook: Webhook | None = None
 
     @property
     def minor(self) -> int | None:
