@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from allotment.devices.classes import DeviceClass
 from allotment.devices.describe import parse_description
 from allotment.documents import read_text
 from allotment.needs.cluster import for_cluster
 from allotment.needs.fit_findings import fit_findings
+from allotment.platform.model import Card
 from allotment.platform.need import MemoryRange, Need
 from allotment.repository.model import Pipeline, StepCall
 
@@ -73,3 +76,15 @@ def test_a_need_that_can_be_met_or_makes_no_claim_is_no_finding(need: Need | Non
 def test_a_fallback_to_processors_does_not_count_on_a_cluster() -> None:
     need = Need(memory=BIG.memory, fallback=(Need(cpu=1),))
     assert [each.rule for each in fit_findings(pipeline(need), parse_description("1 x L4"))] == ["never-fits"]
+
+
+def test_a_cluster_with_the_platforms_class_alone_is_enough_and_decides_what_the_class_is() -> None:
+    kinds = {"small": Card("L4", "gpu-small")}
+    need = pipeline(Need(card=("small",)))
+    world = parse_description("2 x L4")
+    selectors = ("device.driver == 'gpu.nvidia.com'",)
+    there = replace(world, classes={"gpu-small": DeviceClass("gpu-small", selectors)})
+    assert fit_findings(need, there, kinds) == []
+    nobody = replace(world, classes={"gpu-small": DeviceClass("gpu-small", ("false",))})
+    assert [each.rule for each in fit_findings(need, nobody, kinds)] == ["never-fits"]
+    assert fit_findings(need, replace(world, classes={}), kinds) == []

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from allotment.devices.world import World
 from allotment.errors import Finding
-from allotment.needs.cards import NO_KINDS, Kinds
+from allotment.needs.cards import NO_KINDS, Kinds, classes_of
 from allotment.needs.claim import claim_for
 from allotment.needs.cluster import for_cluster
 from allotment.needs.fit import explain
@@ -27,7 +29,8 @@ def fit_findings(
     """An error when nothing in the world will ever do; nothing for a need that makes no claim.
 
     ``where`` is what to call the world, such as "in the described fleet"; ``able`` what those who place pods
-    in it can do.
+    in it can do. What a cluster is sent asks for the platform's classes of cards, so they are asked for here
+    too, as the world has them; what it has not of them is taken as it should be.
     """
     need = pipeline.gpu
     if need is not None and any(faults_of(need, kinds)):
@@ -36,7 +39,9 @@ def fit_findings(
         need, _ = for_cluster(need)
         if need is None:
             return []
-    found = explain(claim_for(need, pipeline.resources, kinds, able=able), world)
+        own = {each.name: each for each in classes_of(kinds)}
+        world = replace(world, classes={**own, **world.classes})
+    found = explain(claim_for(need, pipeline.resources, kinds, by_class=on_cluster, able=able), world)
     if found.fits_ever:
         return []
     message, hint = never_words(found, where)
