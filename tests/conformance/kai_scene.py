@@ -34,7 +34,14 @@ DRIVER = "nvidia.com/gpu"
 
 def state_of(case: Raw) -> State:
     """The cluster of a case."""
+    templates = {
+        claim
+        for job in case["jobs"]
+        for task in job["tasks"]
+        for claim in (task.get("resource_claim_templates") or {}).values()
+    }
     devices, claims, classes = _devices(case.get("dra") or {})
+    claims = {name: replace(claim, template=name in templates) for name, claim in claims.items()}
     return State(
         nodes={name: _node(name, raw) for name, raw in case["nodes"].items()},
         topologies={
@@ -191,7 +198,10 @@ def _pod(job: Raw, raw: Raw) -> GroupPod:
         gpu_groups=groups,
         leaf=raw.get("sub_group") or DEFAULT,
         request=request,
-        claims=tuple(raw.get("resource_claim_names") or ()),
+        claims=(
+            *(raw.get("resource_claim_names") or ()),
+            *(raw.get("resource_claim_templates") or {}).values(),
+        ),
         affinity=affinity,
         order=raw.get("task_priority_label"),
         legacy_mig=bool(raw.get("legacy_mig")),
