@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from allotment.cli import allot
+from allotment.errors import FindingsError
 
 COUNTS = """\
 apiVersion: v1
@@ -100,3 +101,92 @@ def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
 def test_text_from_a_file_cannot_steer_the_terminal() -> None:
     given = COUNTS.replace("the only one", "\x85 \u202e")
     assert "\u202e" not in _convert("-", given=given).stdout
+
+
+CLUSTER = """\
+engine: kubernetes
+scheduler: SCHEDULER
+teams:
+  archive: {namespace: scans}
+  laboratory: {namespace: lab}
+"""
+DEPLOYMENT = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: server
+  namespace: lab
+spec:
+  selector: {matchLabels: {app: server}}
+  template:
+    metadata: {labels: {app: server}}
+    spec:
+      containers:
+      - name: main
+        image: registry.example.org/server:1.2
+        resources: {limits: {nvidia.com/gpu: 1}}
+"""
+KUEUES = "the label `kueue.x-k8s.io/queue-name: laboratory` (in metadata.labels)"
+KAIS = "the label `kai.scheduler/queue: laboratory` (in metadata.labels and spec.template.metadata.labels)"
+DIGEST = "by digest (NAME@sha256:…), and `registry.example.org/server:1.2` is not"
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "namespace", "told"),
+    [
+        ("kueue", "lab", {KUEUES, DIGEST}),
+        ("kai", "lab", {KAIS, "needs `schedulerName: kai-scheduler`", DIGEST}),
+        ("default", "lab", {DIGEST}),
+        ("kueue", "elsewhere", set()),
+    ],
+)
+@pytest.mark.parametrize("by_option", [True, False])
+def test_what_a_teams_namespace_asks_for_besides_is_told(
+    scheduler: str,
+    namespace: str,
+    told: set[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    by_option: bool,
+) -> None:
+    path = tmp_path / "cluster.yaml"
+    path.write_text(CLUSTER.replace("SCHEDULER", scheduler))
+    monkeypatch.chdir(tmp_path)
+    if not by_option:
+        monkeypatch.setenv("ALLOT_PLATFORM", str(path))
+    given = DEPLOYMENT.replace("namespace: lab", f"namespace: {namespace}")
+    result = _convert("-", *(["--platform", str(path)] if by_option else []), given=given)
+    assert result.return_value == 0
+    for words in (KUEUES, KAIS, "needs `schedulerName", DIGEST):
+        assert (words in result.stdout) == any(words in each for each in told)
+
+
+@pytest.mark.parametrize(
+    ("kind", "place"),
+    [("Job", "metadata.labels"), ("StatefulSet", "spec.template.metadata.labels")],
+)
+def test_the_label_is_asked_for_where_the_cluster_looks(kind: str, place: str, tmp_path: Path) -> None:
+    path = tmp_path / "cluster.yaml"
+    path.write_text(CLUSTER.replace("SCHEDULER", "kueue"))
+    group = "batch/v1" if kind == "Job" else "apps/v1"
+    given = DEPLOYMENT.replace("Deployment", kind).replace("apps/v1", group)
+    assert f"(in {place})" in _convert("-", "--platform", str(path), given=given).stdout
+    queue = "\n    kueue.x-k8s.io/queue-name: laboratory"
+    if kind == "Job":
+        given = given.replace("  namespace: lab", f"  namespace: lab\n  labels:{queue}")
+    else:
+        given = given.replace(
+            "{labels: {app: server}}", f"\n      labels:\n    {queue[1:]}\n        app: server"
+        )
+    assert "needs the label" not in _convert("-", "--platform", str(path), given=given).stdout
+
+
+def test_a_platform_that_cannot_be_read_is_in_the_way_only_where_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "cluster.yaml"
+    path.write_text("engine: [")
+    monkeypatch.setenv("ALLOT_PLATFORM", str(path))
+    assert _convert("-").return_value == 0
+    assert isinstance(_convert("-", "--platform", str(path)).exception, FindingsError)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -13,8 +14,10 @@ import click
 
 from allotment.cli.shared import output_option, safe
 from allotment.documents.source import Limits, read_source, source_of
-from allotment.errors import EXIT_FINE, EXIT_REFUSED, UsageError, WorldError
+from allotment.errors import EXIT_FINE, EXIT_REFUSED, AllotmentError, UsageError, WorldError
 from allotment.kubernetes.convert import Asked, Converted, Outcome, Verdict, convert, hunks
+from allotment.platform.find import find_platform
+from allotment.platform.model import Platform
 
 FORMAT_VERSION: Final = 1
 STANDARD_INPUT: Final = "-"
@@ -43,16 +46,30 @@ _REASONS_FROM: Final = 64  # the column where reasons begin, beside lines that a
     metavar="VERSION",
     help="The cluster's version, on which depends what it honours.",
 )
+@click.option(
+    "--platform",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=None,
+    help="The platform's file, by which notes tell what its teams' namespaces ask for besides.",
+)
 @output_option("text", "yaml", "json")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=None, help="Write to a file.")
-def command(files: tuple[str, ...], form_of_count: str, version: str, form: str, out: Path | None) -> int:
+def command(
+    files: tuple[str, ...],
+    form_of_count: str,
+    version: str,
+    platform: Path | None,
+    form: str,
+    out: Path | None,
+) -> int:
     """Turn Jobs, Deployments, Pods and the like that count GPUs into such as claim them.
 
     FILE may be `-` for standard input. By default a diff is shown with a reason beside each changed line;
     `-o yaml` prints the whole stream, in which everything that is not about GPUs is as it was, byte for byte.
-    What cannot be converted is left alone and said, and the exit code is 1 then.
+    What cannot be converted is left alone and said, and the exit code is 1 then. Of what is for the namespace
+    of a team of the platform is also said which labels it lacks there.
     """
-    asked = Asked(_version(version), as_claims=form_of_count == CLAIM)
+    asked = Asked(_version(version), as_claims=form_of_count == CLAIM, platform=_platform(platform))
     done = tuple(convert(text, name, asked) for name, text in map(_read, files))
     if form == "yaml":
         _write(_stream(done), out)
@@ -64,6 +81,17 @@ def command(files: tuple[str, ...], form_of_count: str, version: str, form: str,
         )
         _write("".join(f"{line}\n" for line in lines), out)
     return EXIT_FINE if all(each.is_whole for each in done) else EXIT_REFUSED
+
+
+def _platform(option: Path | None) -> Platform | None:
+    """The platform of a cluster, where there is one to be found: nothing needs it but some notes."""
+    try:
+        found, _ = find_platform(Path(), option=option, environ=os.environ)
+    except AllotmentError:
+        if option is not None:
+            raise
+        return None
+    return found if found.engine == "kubernetes" else None
 
 
 def _version(text: str) -> tuple[int, int]:

@@ -22,6 +22,7 @@ from allotment.kubernetes.convert.claiming import (
 from allotment.kubernetes.convert.counted import MIG_PREFIX, Counted, whole_number, why_kept
 from allotment.kubernetes.convert.edits import Append, Delete, Edit, Put
 from allotment.kubernetes.convert.honoured import Version, class_for, counted_by_class, gate_words, needs
+from allotment.kubernetes.convert.in_teams import in_team
 from allotment.kubernetes.convert.outcome import Verdict
 from allotment.kubernetes.convert.pods import PodPlace, mapping_of
 from allotment.kubernetes.convert.refusals import (
@@ -33,10 +34,12 @@ from allotment.kubernetes.convert.refusals import (
 )
 from allotment.kubernetes.convert.selecting import selected, slice_of_product
 from allotment.kubernetes.convert.tree import Path
+from allotment.platform.model import Platform
 
 CLAIMS_FROM: Final = (1, 34)
 _PLAIN_GPU: Final = "nvidia.com/gpu"
 _CARD: Final = Counted(_PLAIN_GPU, GPU_CLASS)
+_GET_DEVICES: Final = frozenset({Verdict.CONVERTED, Verdict.HONOURED})
 _SLICES_AS_CARDS: Final = (
     "it counts MIG slices under the name of cards (the plugin's strategy `single`): a class that has that "
     "name gives out whole cards. Convert it to a claim"
@@ -45,10 +48,11 @@ _SLICES_AS_CARDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a conversion is to make, and for which version of Kubernetes."""
+    """What a conversion is to make, for which version of Kubernetes, and on whose platform."""
 
     version: Version
     as_claims: bool = True
+    platform: Platform | None = None
 
 
 @dataclass(slots=True)
@@ -68,6 +72,13 @@ class Plan:
 
 def plan_for(place: PodPlace, asked: Asked, taken: set[tuple[str, str]]) -> Plan | None:
     """The plan for an object; None for one that has nothing to do with counted GPUs."""
+    plan = _plan(place, asked, taken)
+    if plan is not None and asked.platform is not None and plan.verdict in _GET_DEVICES:
+        plan.notes = (*plan.notes, *in_team(place, asked.platform))
+    return plan
+
+
+def _plan(place: PodPlace, asked: Asked, taken: set[tuple[str, str]]) -> Plan | None:
     kinds = _with_slices(place, kinds_of(place))
     kept = tuple(_unknown(place))
     by_class = tuple(dict.fromkeys(counted_by_class(place)))
