@@ -15,14 +15,23 @@ from allotment.kubernetes.apply.fields import owned_part, owners_of
 from allotment.kubernetes.apply.frozen import content_faults
 from allotment.kubernetes.apply.given_up import given_up
 from allotment.kubernetes.apply.groups import (
+    OURS,
     REPOSITORY_LABEL,
     address,
     group_of,
     labels,
+    notes_on,
     shown,
     team_of,
 )
-from allotment.kubernetes.apply.memory import ending_of, ending_words, had_job, holder_of, is_prepare
+from allotment.kubernetes.apply.memory import (
+    JOB_UID,
+    ending_of,
+    ending_words,
+    had_job,
+    holder_of,
+    is_prepare,
+)
 from allotment.kubernetes.apply.outcome import Refusal, Verb
 from allotment.kubernetes.apply.pausing import pause_steps
 from allotment.kubernetes.apply.same import has_values
@@ -82,7 +91,11 @@ class Group:
             if live is None:
                 continue
             team, mark = team_of(live), labels(live).get(REPOSITORY_LABEL)
-            if team != self._context.team.name:
+            if team is None and self._is_remembered(live):
+                words = f"{shown(live)} is there, and somebody took our label from it: it is not touched"
+                place, said = f"-n {self._context.namespace} {shown(live)}", " ".join(OURS.split(","))
+                yield Refusal(words, f"put it back with `kubectl label {place} {said}`, and apply again")
+            elif team != self._context.team.name:
                 whose = f"of team `{team}`" if team else "nobody's of ours"
                 yield Refusal(
                     f"{shown(live)} is there, and is {whose}: it is not touched",
@@ -101,6 +114,11 @@ class Group:
                     f"{shown(live)} is there, and is of {group_of(live)}",
                     "rename the file; or, if that one is no longer in the repository, --prune first",
                 )
+
+    def _is_remembered(self, live: Object) -> bool:
+        """Whether what stays of a Job says that this one is ours."""
+        holder = self._live.get(holder_of(live)) if live["kind"] == "Job" else None
+        return holder is not None and notes_on(holder).get(JOB_UID) == live["metadata"]["uid"]
 
     def _jobs(self) -> Iterator[Step]:
         for rendered in self._objects:

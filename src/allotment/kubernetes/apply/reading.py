@@ -13,6 +13,7 @@ from typing import Final
 from allotment.kubernetes.apply.groups import OURS
 from allotment.kubernetes.client import ApiError, Client
 from allotment.kubernetes.cluster import Missing, Snapshot
+from allotment.kubernetes.cluster.overlooked import overlooked
 from allotment.kubernetes.kinds import (
     CLAIM,
     CLAIM_TEMPLATE,
@@ -46,6 +47,7 @@ WORDS: Final = {403: "forbidden", 404: "not served"}
 def read_live(client: Client, context: Context, now: Callable[[], float]) -> Snapshot:
     """The team's objects and what they are held against; ApiError for what cannot be done without."""
     found = _read(client, _asked(context))
+    found = replace(found, objects=(*found.objects, *overlooked(client, found.objects)))
     return replace(found, time=now(), version=_version(client))
 
 

@@ -17,6 +17,7 @@ from typing import Any, Final
 from allotment.kubernetes import kinds
 from allotment.kubernetes.client import ApiError, Client
 from allotment.kubernetes.cluster.needed import is_needed, is_ours, kept
+from allotment.kubernetes.cluster.overlooked import overlooked
 from allotment.kubernetes.cluster.snapshot import Missing, Snapshot, key_of
 from allotment.kubernetes.kinds import Kind, Object
 from allotment.kubernetes.render.names import MANAGED_BY
@@ -101,6 +102,7 @@ def read_snapshot(
     reader.groups = None if groups is None else _groups(groups)
     for each in asked:
         reader.read(each)
+    reader.objects += map(kept, overlooked(client, reader.objects))
     objects = sorted(_pruned(reader.objects, reader.namespaces), key=key_of)
     return Snapshot(
         time=now,

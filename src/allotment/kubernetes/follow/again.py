@@ -10,6 +10,8 @@ from typing import Final
 
 from allotment.kubernetes import kinds
 from allotment.kubernetes.client import Client
+from allotment.kubernetes.cluster.needed import kept as cut
+from allotment.kubernetes.cluster.overlooked import overlooked
 from allotment.kubernetes.cluster.reading import ASKED, Asked, read_snapshot
 from allotment.kubernetes.cluster.snapshot import Snapshot, key_of
 
@@ -32,7 +34,8 @@ def again(client: Client, before: Snapshot, now: float, *, home: str | None = No
     found = read_snapshot(client, now=now, home=home, asked=asked)
     read = {each.kind.name for each in asked}
     kept = [each for each in before.objects if each["kind"] not in read]
-    objects = sorted((*kept, *found.objects), key=key_of)
+    objects = [*kept, *found.objects]
+    objects = sorted((*objects, *map(cut, overlooked(client, objects))), key=key_of)
     missing = sorted({*before.missing, *found.missing})
     return replace(before, time=now, objects=tuple(objects), missing=tuple(missing), origins={})
 

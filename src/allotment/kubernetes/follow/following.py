@@ -28,7 +28,7 @@ from allotment.kubernetes.follow.model import (
 from allotment.kubernetes.follow.part import RESERVED, Part
 from allotment.kubernetes.follow.pods import Phase
 from allotment.kubernetes.follow.queueing import position
-from allotment.kubernetes.follow.remembered import Gone, gone_in
+from allotment.kubernetes.follow.remembered import Gone, gone_in, owners_remembered
 from allotment.kubernetes.follow.seen import Seen
 from allotment.kubernetes.follow.sums import pods_of, sums_of
 from allotment.kubernetes.follow.telling import UNITS, sentence_of
@@ -41,7 +41,7 @@ from allotment.kubernetes.kinds import (
     SLICE,
     WORKLOAD,
 )
-from allotment.kubernetes.render.names import PREFIX
+from allotment.kubernetes.render.names import MANAGED_BY, PREFIX
 
 LOOKED_AT: Final = (POD, EVENT, CLAIM, SLICE, NODE)
 _OVER: Final = (State.FINISHED, State.FAILED)
@@ -99,9 +99,12 @@ def parts_in(snapshot: Snapshot, namespace: str, name: str) -> tuple[Part, ...]:
 
 def _parts(seen: Seen, namespace: str) -> dict[str, list[Part]]:
     found: dict[str, list[Part]] = {}
+    remembering = owners_remembered(seen, namespace)
     for kind, owner in OWNERS.items():
         for each in seen.of(owner, namespace):
             name = fields.label(each, f"{PREFIX}{kind}")
+            if not name and (remembered := remembering.get(fields.uid(each), ("", "")))[0] == kind:
+                name = remembered[1]
             if name and fields.name(each):
                 found.setdefault(name, []).append(Part(seen, kind, name, each))
     return {
@@ -157,7 +160,7 @@ def _told(seen: Seen, found: Sequence[Part], gone: Sequence[Gone], expected: Exp
         jobs=tuple(fields.name(part.owner) for part in parts),
         started=min((at for part in parts if (at := fields.created(part.owner)) is not None), default=None),
         ended=_ended(parts, states),
-        notes=tuple(_notes(seen, first)),
+        notes=tuple(dict.fromkeys(note for part in parts for note in _notes(seen, part))),
         is_packed=packed,
     )
 
@@ -241,3 +244,10 @@ def _notes(seen: Seen, part: Part) -> Iterator[str]:
     kinds += [WORKLOAD] if part.queue and seen.serves(WORKLOAD) else []
     kinds += [KAI_POD_GROUP] if part.by_kai and seen.serves(KAI_POD_GROUP) else []
     yield from missing(seen, kinds)
+    if any(fields.label(part.owner, key) != said for key, said in MANAGED_BY.items()):
+        words = " ".join(f"{key}={said}" for key, said in MANAGED_BY.items())
+        shown = f"job {fields.name(part.owner)}" if part.is_job else f"deployment {fields.name(part.owner)}"
+        yield (
+            f"somebody took our label from it, so `allot apply` leaves it alone: `kubectl label "
+            f"-n {part.namespace} {shown} {words}` puts it back"
+        )

@@ -75,6 +75,16 @@ def gone_in(seen: Seen, namespace: str, there: frozenset[str]) -> Iterator[Gone]
                 yield Gone(name, kind, each, _ended(fields.annotation(each, ENDED)))
 
 
+def owners_remembered(seen: Seen, namespace: str) -> Mapping[str, tuple[str, str]]:
+    """What a Job is of (its kind and name) by its uid, as what stays of it remembers."""
+    return {
+        fields.annotation(each, UID): (kind, fields.label(each, f"{PREFIX}{kind}"))
+        for kind, holders in (("campaign", CONFIG_MAP), ("gang", SERVICE))
+        for each in seen.of(holders, namespace)
+        if fields.annotation(each, UID) and fields.label(each, f"{PREFIX}{kind}")
+    }
+
+
 def _ended(written: str) -> Mapping[str, Any] | None:
     try:
         found = json.loads(written) if written else None
