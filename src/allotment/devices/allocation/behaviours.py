@@ -36,6 +36,7 @@ of a driver that changes what an allocated device takes, only the new figure is 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -59,12 +60,14 @@ class Behaviour:
     bare_selector_errors: bool = False
     lists_need_the_gate: bool = False
 
-    @property
-    def restores(self) -> bool:
-        """Whether everything is as before once a device is given back."""
+    def restores(self, *, distinct: bool, lists: bool, pools: Sequence[str]) -> bool:
+        """Whether everything is as before once a device is given back, where a constraint is that devices
+        differ, where lists are compared, and where pools are called so.
+        """
         return not (
-            self.distinct_by_request
-            or self.intersection_kept
+            (self.distinct_by_request and distinct)
+            or (self.intersection_kept and lists)
+            or (self.counters_by_pool_name and len(set(pools)) < len(pools))
             or self.refusals_keep_counters
             or self.refusals_keep_devices
             or self.shares_keep_counters

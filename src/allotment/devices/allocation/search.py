@@ -66,6 +66,11 @@ class Search:
         self._taken = taken
         self._combinations = ground.combinations
         self._admin = any(want.is_admin for claim in claims for wants in claim.requests for want in wants)
+        self._restores = ground.behaviour.restores(
+            distinct=any(each.match_attribute is None for claim in claims for each in claim.spec.constraints),
+            lists=ground.features.list_type_attributes,
+            pools=[each.name for each in self._site.pools],
+        )
         self._walked = 0
         self._likenesses: list[int] | None = None
         self._failed: dict[object, tuple[Answer, int]] = {}
@@ -124,7 +129,7 @@ class Search:
         self._walked += 1
         if self._walked in {LONG, LONGEST}:
             self._look_up()
-        if self._walked < SHORT or not self._ground.behaviour.restores:
+        if self._walked < SHORT or not self._restores:
             return self._one_of(claim, request, want, given, start)
         return self._remembered(claim, request, want, given, start)
 
@@ -132,10 +137,9 @@ class Search:
         """End a search that goes nowhere."""
         if self._walked == LONGEST:
             raise AllocationError(TIMED_OUT.format(self._site.node.name), only_this_node=True)
-        ground = self._ground
-        if not (self._may_cut and ground.behaviour.restores):
+        if not (self._may_cut and self._restores):
             return
-        if is_hopeless(self._claims, self._taken, ground.features):
+        if is_hopeless(self._claims, self._taken, self._ground.features):
             raise _HopelessError
 
     def _remembered(self, claim: int, request: int, want: Want, given: int, start: int) -> Answer:
