@@ -39,6 +39,7 @@ def test_it_grows_by_as_many_as_it_has_while_there_is_room() -> None:
     [
         ({"window": (2, 2)}, "its window is at most 2"),
         ({"completions": 2}, "only 2 volumes are left"),
+        ({"completions": 1}, "only 1 volume is left"),
         ({"annotations": {"allotment/at-most": "2"}}, "allotment/at-most says 2"),
         ({"stepped": START + 990}, "it has just been moved"),
         ({"unplaced": 1}, "1 of its pods have no place yet"),
