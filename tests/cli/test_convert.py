@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from allotment.cli import allot
+from allotment.cli.commands import convert
 from allotment.errors import FindingsError
 
 COUNTS = """\
@@ -39,6 +40,23 @@ def test_a_diff_has_a_reason_beside_each_run_of_lines() -> None:
     assert "# `nvidia.com/gpu: 1` counted cards of container `main`" in result.stdout
     assert "stdin:1:1 Pod p: converted" in result.stdout
     assert "\x1b" not in result.stdout
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_at_a_terminal_no_line_is_wider_than_it(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(convert, "terminal_width", lambda: width)
+    result = _convert("-")
+    lines = result.stdout.splitlines()
+    assert max(map(len, lines)) <= width
+    assert "-        nvidia.com/gpu: 1" in lines
+    place = lines.index("-        nvidia.com/gpu: 1")
+    assert any(line.startswith("# `nvidia.com/gpu: 1` counted cards") for line in lines[place - 5 : place])
+
+
+def test_a_reason_is_said_once_of_lines_that_share_it() -> None:
+    reasons = [line.partition("  # ")[2] for line in _convert("-").stdout.splitlines() if "  # " in line]
+    assert '"' not in reasons
+    assert len(set(reasons)) == len(reasons)
 
 
 def test_yaml_is_the_whole_stream_and_words_are_beside_it() -> None:

@@ -8,10 +8,12 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, Final
 
 import click
 
+from allotment.cli.columns import folded, terminal_width
 from allotment.cli.shared import output_option, safe
 from allotment.documents.source import Limits, read_source, source_of
 from allotment.errors import EXIT_FINE, EXIT_REFUSED, AllotmentError, UsageError, WorldError
@@ -25,6 +27,7 @@ VERSION: Final = "1.36"
 CLAIM, EXTENDED_RESOURCE = "claim", "extended-resource"
 _VERSION: Final = re.compile(r"v?1\.(\d{1,3})(?:\.\d+)?")
 _COLOURS: Final = {"-": "red", "+": "green"}
+_BESIDE: Final = "  # "
 _REASONS_FROM: Final = 64  # the column where reasons begin, beside lines that are not longer
 
 
@@ -143,7 +146,8 @@ def _as_text(done: tuple[Converted, ...]) -> Iterator[str]:
 
 
 def _diff(each: Converted) -> Iterator[str]:
-    """A unified diff, with the reason beside the first of the lines that share it."""
+    """A unified diff, with the reason beside the first of the lines that share it, or above it."""
+    width = terminal_width()
     yield click.style(safe(f"--- {each.name}"), bold=True)
     yield click.style(safe(f"+++ {each.name} (converted)"), bold=True)
     for hunk in hunks(each.changes):
@@ -155,10 +159,26 @@ def _diff(each: Converted) -> Iterator[str]:
                 before = ()
                 yield f" {line}"
                 continue
-            shown = '"' if change.reasons == before else safe("; ".join(change.reasons))
+            reason = "" if change.reasons == before else safe("; ".join(change.reasons))
             before = change.reasons
-            beside = click.style(f"  # {shown}", dim=True)
-            yield click.style(f"{change.sign}{line}".ljust(_REASONS_FROM), fg=_COLOURS[change.sign]) + beside
+            yield from _reasoned(f"{change.sign}{line}", reason, _COLOURS[change.sign], width)
+
+
+def _reasoned(line: str, reason: str, colour: str, width: int | None) -> Iterator[str]:
+    """A changed line with its reason beside it; where a terminal has not the room, above it."""
+    if not reason:
+        yield click.style(line, fg=colour)
+        return
+    padded = line.ljust(_REASONS_FROM)
+    if width is None or len(padded) + len(_BESIDE) + len(reason) <= width:
+        yield click.style(padded, fg=colour) + click.style(f"{_BESIDE}{reason}", dim=True)
+        return
+    yield from (click.style(piece, dim=True) for piece in _comment(reason, width))
+    yield click.style(line, fg=colour)
+
+
+def _comment(reason: str, width: int) -> Iterator[str]:
+    yield from (f"# {piece}" for piece in wrap(reason, width - len("# ")))
 
 
 def _words(each: Converted) -> Iterator[str]:
@@ -167,8 +187,11 @@ def _words(each: Converted) -> Iterator[str]:
         yield safe(f"{each.name}: nothing counts GPUs")
     for outcome in each.outcomes:
         yield safe(f"{outcome.position} {outcome.title}: {outcome.verdict}")
-        yield from (safe(f"  left alone: {words}") for words in outcome.kept)
-        yield from (safe(f"  note: {words}") for words in outcome.notes)
+        said = [
+            *(f"  left alone: {each}" for each in outcome.kept),
+            *(f"  note: {each}" for each in outcome.notes),
+        ]
+        yield from (piece for words in said for piece in folded(safe(words), terminal_width()))
     if each.classes:
         import yaml
 
