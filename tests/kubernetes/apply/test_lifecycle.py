@@ -358,3 +358,18 @@ def test_volumes_are_the_same_in_two_campaigns_at_once() -> None:
         "campaigns/b": "created",
     }
     assert volumes(20) == two[0].volumes == two[1].volumes
+
+
+@pytest.mark.parametrize("failed", [False, True])
+def test_the_end_of_a_job_is_recorded_once_and_called_so(failed: bool) -> None:
+    stage = Stage("default")
+    stage.apply(campaign())
+    assert stage.apply(campaign()).is_nothing
+    stage.end(failed=failed)
+    tried = stage.apply(campaign(), dry_run=True)
+    assert verbs(tried)["campaigns/a"] == "recorded"
+    report = stage.apply(campaign())
+    assert verbs(report)["campaigns/a"] == "recorded"
+    assert report.is_fine
+    assert not report.is_nothing
+    assert stage.apply(campaign()).is_nothing

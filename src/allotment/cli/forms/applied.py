@@ -22,6 +22,7 @@ COLOURS: Final = {
     Verb.PAUSED: "yellow",
     Verb.RESUMED: "green",
     Verb.PRUNED: "yellow",
+    Verb.RECORDED: "cyan",
     Verb.LEFT: "cyan",
 }
 WOULD: Final = {
@@ -30,6 +31,7 @@ WOULD: Final = {
     Verb.PAUSED: "would be paused",
     Verb.RESUMED: "would be resumed",
     Verb.PRUNED: "would be pruned",
+    Verb.RECORDED: "would be recorded",
 }
 
 

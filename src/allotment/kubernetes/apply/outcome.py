@@ -8,7 +8,10 @@ from enum import StrEnum
 
 
 class Verb(StrEnum):
-    """What happened to an object, or would happen; that of a group is its objects' first in this order."""
+    """What happened to an object, or would happen; that of a group is its objects' first in this order.
+
+    ``recorded``: nothing was changed but what is remembered of a Job, such as how it ended.
+    """
 
     FAILED = "failed"
     REFUSED = "refused"
@@ -17,6 +20,7 @@ class Verb(StrEnum):
     PAUSED = "paused"
     RESUMED = "resumed"
     PRUNED = "pruned"
+    RECORDED = "recorded"
     LEFT = "left"
     UNCHANGED = "unchanged"
 

@@ -20,6 +20,7 @@ from allotment.kubernetes.apply.jobs import (
     with_width,
 )
 from allotment.kubernetes.apply.memory import memory_of, remembering, remembers
+from allotment.kubernetes.apply.outcome import Verb
 from allotment.kubernetes.apply.steps import Apply
 from allotment.kubernetes.kinds import Object
 from allotment.kubernetes.render.context import Context
@@ -58,7 +59,7 @@ def remembered(live: Object, holder: Object | None) -> Iterator[Apply]:
         return
     memory = memory_of(live)
     if not remembers(holder, memory):
-        yield Apply(remembering(holder, memory), holder, RECORD)
+        yield Apply(remembering(holder, memory), holder, RECORD, verb=Verb.RECORDED)
 
 
 def settled_words(context: Context, rendered: Object, live: Object) -> Iterator[str]:
