@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from allotment.scheduling.kueue import Memory
-from allotment.scheduling.kueue.assigning import Assigner, Sought
+from allotment.scheduling.kueue.assigning import Assigner
 from allotment.scheduling.kueue.assignment import (
     Assignment,
     Choice,
@@ -23,6 +23,7 @@ from allotment.scheduling.kueue.ground import Ground
 from allotment.scheduling.kueue.nominating import pinned_by
 from allotment.scheduling.kueue.preempting import requests_of
 from allotment.scheduling.kueue.quota import Prober
+from allotment.scheduling.kueue.searching import Sought
 from allotment.scheduling.kueue.settings import BOTH_RULES, Settings
 from allotment.scheduling.kueue.shrinking import fewest_less
 from allotment.scheduling.kueue.tree import Cell

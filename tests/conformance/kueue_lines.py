@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from allotment.scheduling.kueue.assignment import Progress
-from allotment.scheduling.kueue.catching_up import is_admissible, is_ready
 from allotment.scheduling.kueue.charges import Info, info_of, queue_time
 from allotment.scheduling.kueue.cycle import reason_to_requeue
 from allotment.scheduling.kueue.decisions import Reason, Requeue
@@ -17,6 +16,7 @@ from allotment.scheduling.kueue.nominating import Nominator
 from allotment.scheduling.kueue.pending import Pending, Queued, pop, push, requeue, wake
 from allotment.scheduling.kueue.settings import Settings
 from allotment.scheduling.kueue.slices import living_slices, plan_slices, scaled_down
+from allotment.scheduling.kueue.standing import is_admissible, is_ready
 from allotment.scheduling.kueue.tree import grow
 from allotment.scheduling.kueue.usage import Usage
 from allotment.scheduling.state.queues import BY_USAGE, LabelSelector, LabelTerm, Strategy

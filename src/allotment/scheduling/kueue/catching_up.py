@@ -19,7 +19,7 @@ from allotment.scheduling.kueue.nominating import selects
 from allotment.scheduling.kueue.pending import Pending, Queued, push, push_all, requeue, wake
 from allotment.scheduling.kueue.second_look import looked_for
 from allotment.scheduling.kueue.settings import Settings
-from allotment.scheduling.kueue.slices import counts_of, scaled_down
+from allotment.scheduling.kueue.standing import gives_room, holds_quota, is_admissible, is_ready
 from allotment.scheduling.kueue.topology.domains import Domains, domains_of
 from allotment.scheduling.kueue.tree import Tree, grow
 from allotment.scheduling.kueue.usage import Usage
@@ -42,22 +42,6 @@ def caught_up(memory: Memory, state: State, now: float) -> Memory:
     desk.look_at_clock()
     desk.wake()
     return desk.result()
-
-
-def is_ready(workload: Workload, now: float) -> bool:
-    """Whether nothing holds a workload back for a while."""
-    return not workload.held_back and (workload.requeue_at is None or now >= workload.requeue_at)
-
-
-def is_admissible(workload: Workload, settings: Settings) -> bool:
-    """Whether a workload may stand in line."""
-    gated = workload.gated and settings.on(Gate.ADMISSION_GATED)
-    return workload.active and not (gated or workload.finished or workload.reserved or workload.on_hold)
-
-
-def holds_quota(workload: Workload | None) -> bool:
-    """Whether quota is reserved for it and not given back."""
-    return workload is not None and workload.reserved and workload.active and not workload.finished
 
 
 @dataclass(slots=True)
@@ -166,7 +150,7 @@ class _Desk:
             info = info_of(new, queue, self.memory.settings)
             self.held[queue] = self.held.get(queue, Shelf()).put({new.key: info})
             self._add(info)
-        if old is not None and holds_quota(old) and _gives_room(old, new):
+        if old is not None and holds_quota(old) and gives_room(old, new):
             self.woken.add(queue)
 
     def _wait(self, new: Workload, old: Workload | None) -> None:
@@ -296,10 +280,3 @@ class _Desk:
 def _rank(info: Info, settings: Settings) -> tuple[int, float, str, str]:
     workload = info.workload
     return -info.priority, queue_time(workload, settings), workload.uid, info.key
-
-
-def _gives_room(old: Workload, new: Workload) -> bool:
-    """Whether a workload that keeps its quota uses less of it now, or matters less or more."""
-    shrunk = scaled_down(counts_of(old), counts_of(new))
-    done = old.admitted and new.admitted and old.reclaimable != new.reclaimable
-    return shrunk or done or old.priority != new.priority or old.boost != new.boost

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from allotment.scheduling.kueue.catching_up import caught_up, is_ready
+from allotment.scheduling.kueue.catching_up import caught_up
 from allotment.scheduling.kueue.charges import Info, info_of
 from allotment.scheduling.kueue.decisions import Decision, Kept, Requeue, Waits
 from allotment.scheduling.kueue.entries import Entry, Outcome
@@ -23,6 +23,7 @@ from allotment.scheduling.kueue.ordering import in_order
 from allotment.scheduling.kueue.pending import Pending, Queued, pop, requeue
 from allotment.scheduling.kueue.processing import Processor
 from allotment.scheduling.kueue.second_look import needs_second_look, wait_before
+from allotment.scheduling.kueue.standing import is_ready
 from allotment.scheduling.kueue.topology.places import places_of
 from allotment.scheduling.kueue.tree import grow
 from allotment.scheduling.kueue.usage import Usage

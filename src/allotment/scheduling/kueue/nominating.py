@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from allotment.scheduling.kueue.assigning import Assigner, Pinned, Sought
+from allotment.scheduling.kueue.assigning import Assigner
 from allotment.scheduling.kueue.assignment import Assignment, Mode, Progress
 from allotment.scheduling.kueue.charges import Info
 from allotment.scheduling.kueue.classical import choose_classically
@@ -18,6 +18,7 @@ from allotment.scheduling.kueue.gates import Gate
 from allotment.scheduling.kueue.ground import Ground
 from allotment.scheduling.kueue.placing import place_after
 from allotment.scheduling.kueue.preempting import Preemptor, Target
+from allotment.scheduling.kueue.searching import Pinned, Sought
 from allotment.scheduling.kueue.shrinking import fewest_less
 from allotment.scheduling.state.queues import ClusterQueue
 from allotment.scheduling.state.state import State
