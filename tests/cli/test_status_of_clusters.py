@@ -13,7 +13,7 @@ import yaml
 
 from allotment.cli import cluster as of_cluster
 from allotment.cli import following, invoke
-from allotment.errors import EXIT_FINE, EXIT_REFUSED, EXIT_USAGE
+from allotment.errors import EXIT_FINE, EXIT_REFUSED, EXIT_USAGE, EXIT_WORLD
 from allotment.kubernetes.client import Client
 from allotment.kubernetes.kinds import POD, kind_of
 from allotment.kubernetes.testing import FakeApiServer, faults
@@ -110,7 +110,7 @@ def test_status_with_a_repository_names_what_is_not_there(run: Run, repository: 
     code, out, _ = run("status", *repository, "--snapshot", file("quota"))
     assert code == EXIT_FINE
     assert "diaries absent" in out
-    assert "`allot apply` sends it" in out
+    assert "`allot apply` sends it, or says what is in its way" in out
     assert "letters waiting: 0 of 10 volumes done, window 2 to 8, now 2" in out
 
 
@@ -264,6 +264,45 @@ def test_a_watch_outlives_a_cluster_that_does_not_answer(
     assert code == 130
     assert len(out.splitlines()) == 3
     assert "this is how it stood" in err
+
+
+def test_a_watch_of_a_cluster_that_has_gone_says_so_tries_on_and_ends(
+    run: Run, served: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = served("running")
+    looks: list[float] = []
+
+    def wait(seconds: float) -> None:
+        looks.append(seconds)
+        server.plan = lambda _number, _request: faults.Fault(400, "BadRequest", "no more")
+
+    monkeypatch.setattr("allotment.cli.following.time.sleep", wait)
+    monkeypatch.setattr("allotment.cli.following.MOST_IN_VAIN", 4)
+    code, _, err = run("status", "--cluster", "-w", "-o", "json")
+    assert code == EXIT_WORLD
+    assert len(looks) == 4
+    assert err.count("it is asked again every 5 s") == 3
+
+
+def test_a_name_on_the_cluster_that_is_in_no_file_shows_that_alone(
+    run: Run, served: Any, repository: tuple[str, ...]
+) -> None:
+    served("running")
+    (Path(repository[1]) / "campaigns" / "letters.yaml").unlink()
+    code, out, _ = run("status", "letters", *repository, "--cluster=")
+    assert code == EXIT_FINE
+    assert [line.split()[0] for line in out.splitlines() if line and not line.startswith(" ")] == ["letters"]
+    code, out, _ = run("why", "letters", *repository, "--cluster=")
+    assert "diaries" not in out
+
+
+def test_a_context_of_a_campaigns_name_is_said_to_be_what_was_meant(
+    run: Run, served: Any, repository: tuple[str, ...], tmp_path: Path
+) -> None:
+    served("running")
+    (tmp_path / "config").write_text(CONFIG.replace("prod", "letters"))
+    _, _, err = run("status", *repository, "--cluster", "letters")
+    assert "`letters` is taken for the context of that name" in err
 
 
 def test_a_name_behind_the_option_is_not_taken_for_a_context(run: Run, repository: tuple[str, ...]) -> None:

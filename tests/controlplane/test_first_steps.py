@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from allotment.platform.file import scan_platform
+from tests.controlplane.__main__ import DESCRIBED
 from tests.controlplane.conftest import needs
 from tests.controlplane.first_steps import next_steps, whole_cards
 from tests.controlplane.kueue_manager import can_be_apart
@@ -71,3 +73,10 @@ def test_a_newcomer_gets_text_of_pages(folder: Path) -> None:
 )
 def test_cards_that_are_not_cut_are_told_apart(describe: str, cards: list[str]) -> None:
     assert list(whole_cards(describe)) == cards
+
+
+def test_kueue_there_counts_every_class_of_the_example() -> None:
+    example, findings = scan_platform(ROOT / "examples" / "cluster" / "cluster.yaml", "cluster.yaml")
+    assert findings == []
+    cards = whole_cards(DESCRIBED)
+    assert {each.device_class for each in example.cards.values()} <= {f"gpu-{each.lower()}" for each in cards}

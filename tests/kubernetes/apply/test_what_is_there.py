@@ -152,3 +152,12 @@ def test_what_another_took_away_of_ours_is_put_back() -> None:
     stage.client.patch(JOB, "a", SPACE, {"metadata": {"labels": {"allotment/campaign": None}}}, manager="k")
     assert stage.apply(campaign()).is_fine
     assert stage.job()["metadata"]["labels"]["allotment/campaign"] == "a"
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+def test_a_job_that_somebody_has_touched_is_there_as_it_was(scheduler: str) -> None:
+    stage = Stage(scheduler)
+    stage.apply(campaign())
+    touched = {"metadata": {"annotations": {"allotment/touched": "1796040000"}}}
+    stage.client.patch(JOB, "a", SPACE, touched, manager="kubectl-annotate")
+    assert stage.apply(campaign()).is_nothing

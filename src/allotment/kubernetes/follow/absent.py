@@ -40,7 +40,7 @@ def absent(name: str, namespace: str, expected: Expected | None, seen: Seen) -> 
     where = Evidence(
         f"namespace {namespace}", OWNERS[kind].shown, f"none has the label {PREFIX}{kind}={name}"
     )
-    words, remedy = "nothing of it is there", "`allot apply` sends it"
+    words, remedy = "nothing of it is there", "`allot apply` sends it, or says what is in its way"
     state, cause = State.ABSENT, "absent"
     if not seen.knows(OWNERS[kind]):
         words, remedy = f"its {OWNERS[kind].name}s could not be read", "see the note"
