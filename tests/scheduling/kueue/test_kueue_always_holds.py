@@ -182,6 +182,8 @@ def test_everybody_who_can_be_admitted_is_in_the_end(made: list[ClusterQueue], j
             continue
         asked = each.pod_sets[0].requests["cpu"] * each.pod_sets[0].count
         top = tree.queues[each.queue]
+        if len(top.quotas) > 1:  # Kueue may put one aside that would fit its first flavor by now:
+            continue  # test_one_that_was_skipped_goes_on_with_the_next_flavor_and_may_be_left_aside
         assert all(asked > top.most[cell] for cell in top.quotas)
 
 

@@ -12,7 +12,7 @@ from allotment.scheduling.kueue.settings import UsageFairness
 from allotment.scheduling.state.workloads import Waiting
 from tests.scheduling.kueue.scenes import MINUTE, Cluster, cohort, flavor, group, job, queue
 
-STRICT = {"queueingStrategy": "StrictFIFO"}
+STRICT: dict[str, Any] = {"queueingStrategy": "StrictFIFO"}
 
 
 def test_priority_goes_before_age() -> None:
@@ -315,3 +315,22 @@ def test_those_of_a_namespace_that_is_closed_stay_aside_when_the_others_are_woke
     cluster.end("one")
     assert cluster.cycles(2) == [[], []]
     assert set(cluster.memory.line("a").aside) == {"team/two"}
+
+
+def test_one_that_was_skipped_goes_on_with_the_next_flavor_and_may_be_left_aside() -> None:
+    """As Kueue has it: the search goes on where it stopped, and nothing wakes it when the first has room."""
+    cluster = Cluster(
+        cohort("all"),
+        queue("a", group(x=1), cohort="all", **STRICT),
+        queue("b", group(x=0, y=0), cohort="all"),
+        job("runs", "a", cpu=1),
+        job("never", "a", cpu=2, at=1),
+        job("borrows", "b", cpu=1),
+    )
+    first = cluster.cycle()
+    assert list(first.admitted) == ["runs"]
+    assert first.waits == {"borrows": "Workload no longer fits after processing another workload"}
+    cluster.end("runs")
+    assert "for cpu in flavor y" in cluster.cycle().waits["borrows"]
+    assert cluster.cycles(3) == [[], [], []]
+    assert set(cluster.memory.line("b").aside) == {"team/borrows"}
