@@ -128,8 +128,9 @@ class Node:
     def like(self) -> object:
         """Equal for nodes that give every pod the same room and the same score."""
         if self.likeness is None:
-            alone = self.shared.used or self.device_users
-            self.likeness = self.name if alone else (self.kind, *self.idle, *self.releasing)
+            shared = self.shared.profile if self.shared.used else ()
+            alike = (self.kind, *self.idle, *self.releasing, shared)
+            self.likeness = self.name if self.device_users else alike
         return self.likeness
 
     @property

@@ -70,6 +70,17 @@ class SharedGpus:
                     break
         return count
 
+    @property
+    def profile(self) -> tuple[tuple[int, int, int], ...]:
+        """How full its shared GPUs are, whatever their names."""
+        allocated, releasing = self.allocated, self.releasing
+        full = (
+            (used, allocated.get(group, 0), releasing.get(group, 0))
+            for group, used in self.used.items()
+            if used
+        )
+        return tuple(sorted(full))
+
     def used_part(self, group: str) -> float:
         """How full a shared GPU is."""
         return self.used.get(group, 0) / self.memory
