@@ -69,7 +69,7 @@ def team_of(
             hold_cluster(found, origin, "the files are not right by it")
             raise
         others = tuple(name for name in plain if name not in known)
-        chosen = (*known, *others) if names else ()
+        chosen = (*(known if written else ()), *others) if names else ()
         return Team((namespace_of(opened.team),), opened, chosen)
     if team is not None:
         found, _ = find_platform(root, option=platform, environ=os.environ)

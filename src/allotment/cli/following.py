@@ -17,7 +17,7 @@ from allotment.cli.followed import Team, Unread, followed, has_file, pages_of, t
 from allotment.cli.forms.followed import as_data, status_lines
 from allotment.cli.shared import safe
 from allotment.cli.words import clock
-from allotment.errors import EXIT_FINE, AllotmentError, UsageError
+from allotment.errors import EXIT_FINE, AllotmentError, UsageError, WorldError
 from allotment.events.model import CampaignView
 from allotment.kubernetes.client import ApiError
 from allotment.kubernetes.client.kubeconfig import access
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 EVERY_SECONDS: Final = 5.0
 WHOLE_EVERY: Final = 24
 """Every so many looks everything is read anew, nodes and queues too."""
+MOST_IN_VAIN: Final = 60
+"""After so many looks without an answer, which is five minutes at least, a watch ends."""
 
 
 def follow_cluster(
@@ -51,7 +53,7 @@ def follow_cluster(
     _hold_name(cluster, root, names)
     seen = _seen(cluster, snapshot)
     whom = team_of(seen, root, names, platform=platform, team=team)
-    live, looks, note = _Live(cluster or CURRENT), 0, ""
+    live, looks, note, in_vain = _Live(cluster or CURRENT), 0, "", 0
     while True:
         _show(seen, whom, form=form, watch=watch, all_indexes=all_indexes, live=cluster is not None)
         if note:
@@ -62,9 +64,11 @@ def follow_cluster(
         looks += 1
         try:
             seen = _seen(cluster, None) if looks % WHOLE_EVERY == 0 else live.again(seen)
-            note = ""
-        except ApiError as error:
-            note = error.what
+            note, in_vain = "", 0
+        except (ApiError, WorldError) as error:
+            note, in_vain = f"{error.what}; it is asked again every {EVERY_SECONDS:.0f} s", in_vain + 1
+            if in_vain >= MOST_IN_VAIN:
+                raise WorldError(error.what, error.where, error.remedy) from None
 
 
 def _hold_name(cluster: str | None, root: Path, names: tuple[str, ...]) -> None:
@@ -77,6 +81,8 @@ def _hold_name(cluster: str | None, root: Path, names: tuple[str, ...]) -> None:
                 f"`{cluster}` behind --cluster is the name of a context, and no context is called so",
                 remedy=f"put names first: allot status {cluster} --cluster",
             ) from None
+        words = f"`{cluster}` is taken for the context of that name; of the campaign alone it is"
+        click.echo(f"note: {safe(words)} `allot status {safe(cluster)} --cluster`", err=True)
 
 
 class _Live:
@@ -124,7 +130,7 @@ def _show(seen: Snapshot, team: Team, *, form: str, watch: bool, all_indexes: bo
     ]
     if watch:
         click.clear()
-    lines = lines or [f"nothing of ours is on {seen.name}"]
+    lines = lines or [f"nothing of ours is on {safe(seen.name)}"]
     if unread is not None:
         lines.append(click.style(f"note: {safe(unread.words)}", dim=True))
         lines += [f"  to do: {safe(unread.remedy)}"] if unread.remedy else []

@@ -51,7 +51,7 @@ def show_pod_log(
     seen = pods_of_team(client, whom.namespaces[0], time.time())
     pods = pods_for(team_parts(seen, whom.namespaces[0]), asked)
     pod = chosen(pods, asked)
-    click.echo(f"pod {fields.namespace(pod)}/{fields.name(pod)}", err=True)
+    click.echo(safe(f"pod {fields.namespace(pod)}/{fields.name(pod)}"), err=True)
     for line in _lines(client, pod, follow=follow):
         sys.stdout.write(safe(line, keep="\n\t"))
         sys.stdout.flush()
