@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Iterator
 from copy import deepcopy
@@ -14,10 +15,11 @@ from hypothesis import strategies as st
 from allotment.cli.forms.queues import as_data, as_text
 from allotment.cli.rules import RULES
 from allotment.devices.describe import parse_description
-from allotment.errors import FindingsError
+from allotment.errors import AllotmentError, FindingsError
 from allotment.kubernetes.cluster.anonymous import anonymous
 from allotment.kubernetes.cluster.file import snapshot_text
 from allotment.kubernetes.cluster.file_reading import snapshot_of
+from allotment.kubernetes.cluster.packed import unpacked
 from allotment.kubernetes.cluster.snapshot import Snapshot
 from allotment.kubernetes.cluster.world import world_of
 from allotment.planning.queues_of_cluster import shares_of_cluster
@@ -165,3 +167,35 @@ def test_a_part_of_another_kind_is_told(
 def test_what_stands_there_as_it_should_is_no_finding() -> None:
     text = snapshot_text(Snapshot(0.0, WHOLE))
     assert len(snapshot_of(text.encode(), name="x", otherwise=0.0).objects) == len(WHOLE)
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "place"),
+    [
+        ("Job", {"completions": -4}, "spec.completions"),
+        ("Job", {"parallelism": True}, "spec.parallelism"),
+        ("Deployment", {"replicas": "many"}, "spec.replicas"),
+    ],
+)
+def test_a_number_that_no_server_hands_out_is_told_at_its_place(
+    kind: str, spec: dict[str, Any], place: str
+) -> None:
+    value = made("batch/v1" if kind == "Job" else "apps/v1", kind, "j", spec, "team")
+    with pytest.raises(FindingsError) as caught:
+        snapshot_of(json.dumps(value).encode(), name="s.json", otherwise=0.0)
+    assert place.rpartition(".")[2] in str(caught.value)
+    assert "a number from 0 on" in str(caught.value)
+
+
+def test_an_object_that_stands_there_twice_is_told() -> None:
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [pod(), pod(), pod()]}).encode()
+    found = snapshot_of(text, name="s.json", otherwise=0.0)
+    assert len(found.objects) == 1
+    assert any(note.startswith("2 objects stand there more than once") for note in found.notes)
+
+
+def test_a_small_file_that_stands_for_a_large_one_is_refused_before_it_is_unpacked() -> None:
+    packed = gzip.compress(b" " * (80 << 20), 9)
+    with pytest.raises(AllotmentError, match="unpacked, the snapshot has more than"):
+        unpacked(packed, "s.gz")
+    assert unpacked(gzip.compress(b" " * 1000), "s.gz") == b" " * 1000

@@ -47,10 +47,23 @@ TOLD = {"resourceRequests": [{"name": "main", "resources": {"gpus": "7"}}]}
         ([workload("w", "team", queue="none")], None),
         ([workload("w", "team", active=False)], told(0, 0, 1)),
         ([workload("w-1", "team", 3, conditions=["QuotaReserved"]), REPLACEMENT], told(1, 2)),
+        ([workload("w-1", "team", 3, conditions=["QuotaReserved", "Finished"]), REPLACEMENT], told(1, 5)),
         ([*of_job("a"), *of_job("b")], told(2, 4)),
         ([*of_job("a", "books"), *of_job("a-part2", "books")], told(1, 4)),
     ],
-    ids=["none", "counted", "told", "admitted", "finished", "elsewhere", "paused", "wider", "two", "parts"],
+    ids=[
+        "none",
+        "counted",
+        "told",
+        "admitted",
+        "finished",
+        "elsewhere",
+        "paused",
+        "wider",
+        "alone",
+        "two",
+        "parts",
+    ],
 )
 def test_what_waits_at_a_cluster_queue(objects: list[Any], expected: Waiting | None) -> None:
     assert waiting(*objects) == expected

@@ -67,6 +67,7 @@ class _Reader:
     objects: dict[Key, Object] = field(default_factory=dict)
     origins: dict[Key, tuple[Document, Loc]] = field(default_factory=dict)
     has_secrets: bool = False
+    twice: int = 0
 
     def document(self, value: Any, place: Place) -> None:
         """Everything in a document."""
@@ -84,6 +85,10 @@ class _Reader:
         """All of it."""
         objects = tuple(each for _, each in sorted(self.objects.items()))
         notes = [*self.notes, *([SECRETS] if self.has_secrets else [])]
+        if self.twice:
+            one = self.twice == 1
+            words = f"{self.twice:,} {'object stands' if one else 'objects stand'} there more than once"
+            notes.append(f"{words}, and {'is' if one else 'are'} taken once")
         moment = self.head.get("time")
         if moment is None:
             moment = max(map(_newest, objects), default=0.0)
@@ -199,7 +204,9 @@ class _Reader:
         known = self.objects.setdefault(key, whole)
         if known is whole:
             self.origins[key] = place.check.document, place.loc
-        elif known != whole:
+        elif known == whole:
+            self.twice += 1
+        else:
             document, loc = self.origins[key]
             (place / "metadata" / "name").found(
                 "duplicate-object",

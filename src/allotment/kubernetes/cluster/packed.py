@@ -17,6 +17,10 @@ from allotment.errors import AllotmentError, WorldError
 LIMITS: Final = Limits(bytes=1024 * 1024 * 1024, items=50_000_000)
 """What the objects of a cluster may take: ten thousand nodes with all their pods."""
 
+TIMES: Final = 200
+LEAST: Final = 64 * 1024 * 1024
+"""Objects of clusters, which are much alike, are packed to a thirtieth; a thousandth is something else."""
+
 KAI_FILE: Final = "snapshot.json"
 _ZIP: Final = b"PK\x03\x04"
 _GZIP: Final = b"\x1f\x8b"
@@ -41,14 +45,15 @@ def unpacked(data: bytes, name: str, limits: Limits = LIMITS) -> bytes:
 
 
 def _from_gzip(data: bytes, name: str, limits: Limits) -> bytes:
+    most = _most(len(data), limits)
     reader = zlib.decompressobj(wbits=_WINDOW)
     try:
-        found = reader.decompress(data, limits.bytes + 1)
+        found = reader.decompress(data, most + 1)
     except zlib.error as error:
         raise _broken(name, "gzip", str(error)) from None
-    if not reader.eof and len(found) <= limits.bytes:
+    if not reader.eof and len(found) <= most:
         raise _broken(name, "gzip", "it ends in the middle")
-    return _bounded(found, name, limits)
+    return _bounded(found, name, most)
 
 
 def _from_zip(data: bytes, name: str, limits: Limits) -> bytes:
@@ -57,7 +62,8 @@ def _from_zip(data: bytes, name: str, limits: Limits) -> bytes:
             names = archive.namelist()
             chosen = KAI_FILE if KAI_FILE in names else _only_json(names, name)
             with archive.open(chosen) as file:
-                return _bounded(file.read(limits.bytes + 1), name, limits)
+                most = _most(len(data), limits)
+                return _bounded(file.read(most + 1), name, most)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise _broken(name, "zip", str(error)) from None
 
@@ -74,11 +80,15 @@ def _only_json(names: list[str], name: str) -> str:
     )
 
 
-def _bounded(found: bytes, name: str, limits: Limits) -> bytes:
-    if len(found) <= limits.bytes:
+def _most(packed: int, limits: Limits) -> int:
+    return min(limits.bytes, max(LEAST, TIMES * packed))
+
+
+def _bounded(found: bytes, name: str, most: int) -> bytes:
+    if len(found) <= most:
         return found
     raise AllotmentError(
-        f"unpacked, the snapshot has more than {limits.bytes:,} bytes", where=name, remedy="look what it is"
+        f"unpacked, the snapshot has more than {most:,} bytes", where=name, remedy="look what it is"
     )
 
 

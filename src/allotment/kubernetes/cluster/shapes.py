@@ -2,7 +2,8 @@
 
 An API server holds its objects to schemas; a file that somebody changed by hand is held to this, so that
 whoever reads a snapshot later need not ask at every step. A step ends in ``[]`` where each item of a list
-is meant; the last one in ``=`` where it is a text, and in ``!`` where it is a text that has to be there.
+is meant; the last one in ``=`` where it is a text, in ``!`` where it is a text that has to be there, and in
+``#`` where it is a number from 0 on.
 """
 
 from __future__ import annotations
@@ -35,12 +36,13 @@ _OF: Final[Mapping[str, tuple[str, ...]]] = {
         *_TEMPLATE, "spec.nodeName=", "status.phase=", "status.containerStatuses[].state",
         "status.initContainerStatuses[].state", "status.resourceClaimStatuses[].name=",
     ),
-    "Job": tuple(f"spec.template.{each}" for each in _TEMPLATE),
-    "Deployment": tuple(f"spec.template.{each}" for each in _TEMPLATE),
+    "Job": ("spec.completions#", "spec.parallelism#", *(f"spec.template.{each}" for each in _TEMPLATE)),
+    "Deployment": ("spec.replicas#", *(f"spec.template.{each}" for each in _TEMPLATE)),
     "Node": ("metadata.labels", "spec.taints[].key=", "status.allocatable", "status.capacity"),
     "Event": ("involvedObject.name=", "involvedObject.namespace=", "reason=", "message="),
     "Workload": (
-        "spec.queueName=", *(f"spec.podSets[].template.{each}" for each in _TEMPLATE),
+        "spec.queueName=", "spec.podSets[].count#",
+        *(f"spec.podSets[].template.{each}" for each in _TEMPLATE),
         "status.admission.clusterQueue=", "status.admission.podSetAssignments[].flavors",
         "status.admission.podSetAssignments[].resourceUsage", "status.resourceRequests[].resources",
         "status.reclaimablePods[].name=", "status.requeueState",
@@ -72,6 +74,7 @@ class _Part:
     is_list: bool = False
     is_text: bool = False
     is_required: bool = False
+    is_count: bool = False
     below: dict[str, _Part] = field(default_factory=dict)
 
 
@@ -97,6 +100,9 @@ def _walk(value: Any, place: Place, parts: Mapping[str, _Part]) -> None:
             _list(found, place / name, part)
         elif part.below:
             _walk(found, place / name, part.below)
+        elif part.is_count:
+            if isinstance(found, bool) or not isinstance(found, int) or found < 0:
+                _tell(found, place / name, "a number from 0 on")
         elif not isinstance(found, str if part.is_text else dict):
             _tell(found, place / name, "text" if part.is_text else "a mapping")
 
@@ -125,10 +131,11 @@ def _parts(paths: Iterable[str]) -> Mapping[str, _Part]:
     for path in paths:
         level = root
         for step in path.split("."):
-            bare = step.rstrip("=!")
+            bare = step.rstrip("=!#")
             part = level.setdefault(bare.removesuffix("[]"), _Part(is_list=bare.endswith("[]")))
             part.is_required |= step.endswith("!")
             part.is_text |= step.endswith(("=", "!"))
+            part.is_count |= step.endswith("#")
             level = part.below
     return root
 

@@ -122,7 +122,9 @@ def asked_of(snapshot: Snapshot, workload: Object, resource: str) -> Amount:
         return asked
     namespace, _, name = replaced.rpartition("/")
     earlier = snapshot.named(WORKLOAD, name, namespace or workload["metadata"].get("namespace"))
-    return asked if earlier is None else max(NOTHING, asked - _total(snapshot, earlier, resource))
+    if earlier is None or _holds(earlier, "Finished") or not _holds(earlier, "QuotaReserved"):
+        return asked  # it holds nothing that could be had in exchange
+    return max(NOTHING, asked - _total(snapshot, earlier, resource))
 
 
 def _total(snapshot: Snapshot, workload: Object, resource: str) -> Amount:
