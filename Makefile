@@ -2,7 +2,7 @@
 PYTHON ?= python3
 export ALLOT_PYTHON := $(PYTHON)
 
-.PHONY: help demo test test-cluster cluster cluster-down soak bench conformance lint format constraints clean
+.PHONY: help demo test test-cluster cluster cluster-down soak soak-cluster bench conformance lint format constraints clean
 
 help:            ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -24,7 +24,10 @@ cluster-down: .venv/ready-dev ## end the control plane of `make cluster`
 
 soak: .venv/ready-dev    ## the long versions of the kill, fault and mutation tests
 	.venv/bin/python -m pytest -n 2 --dist worksteal -m 'soak and not cluster' tests
-	.venv/bin/python -m pytest -p no:xdist -m 'soak and cluster' tests/controlplane
+	SOAK=1 ./scripts/test-cluster
+
+soak-cluster: .venv/ready-dev  ## of these, those of a real control plane
+	SOAK=1 ./scripts/test-cluster
 
 bench: .venv/ready-dev   ## each budget beside its rival, in one run, as ratios
 	.venv/bin/python -m benchmarks
