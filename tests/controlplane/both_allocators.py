@@ -51,7 +51,7 @@ class Compared:
     """What came of a fleet's pods. A difference is what the scheduler did, and what we say.
 
     ``failed`` are pods that an error stopped, ``refused`` objects that the server does not take, ``gave_up``
-    searches that the scheduler ended after its ten seconds.
+    searches that one of the two ended for their length.
     """
 
     fleet: str
@@ -110,7 +110,7 @@ class Both:
         self._client.create(_pod(self._fleet.name, asked), manager=MANAGER)
         theirs = self._verdict(asked)
         ours = self._ours(world, asked, claims)
-        gave_up = GAVE_UP in theirs.why
+        gave_up = GAVE_UP in theirs.why or any(map(_gave_up, ours.values()))
         told = None if gave_up else _difference(theirs, ours)
         self.found.gave_up += gave_up
         if told is not None:
@@ -195,11 +195,15 @@ class Both:
                 index.site(world.node_named(node)), named, self._taken, ground, lambda: SHARE
             )
             found[node] = attempt
-            if len(specs) == 1:
+            if len(specs) == 1 and not _gave_up(attempt):
                 alone = one.allocate(specs[0], self._taken)
                 whole = attempt.allocations[0] if attempt.allocations else None
                 assert _plain_of(whole) == _plain_of(alone if isinstance(alone, Allocation) else None)
         return found
+
+
+def _gave_up(found: Attempt | NoFit) -> bool:
+    return isinstance(found, Attempt) and found.error is not None and GAVE_UP in found.error.text
 
 
 def _names(asked: Asked) -> Iterator[str]:
