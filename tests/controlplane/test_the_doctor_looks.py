@@ -17,8 +17,10 @@ from allotment.kubernetes.ready.asking import look
 from allotment.kubernetes.render.platform import render_platform
 from tests.controlplane.conftest import MEMBERS, needs
 from tests.controlplane.installing import define_kueue, installed
+from tests.controlplane.kueue_manager import Kueue, can_be_apart
 from tests.controlplane.plane import Plane, Settings
 from tests.controlplane.processes import until
+from tests.controlplane.team import kueue_configuration
 from tests.kubernetes.ready.clusters import class_of, platform_of, slice_of
 
 PLATFORM = platform_of("kueue")
@@ -112,3 +114,23 @@ def test_gates_that_are_off_are_seen(tmp_path: Path) -> None:
     assert told["DRAConsumableCapacity"] is State.PROBLEM
     assert told["DRAExtendedResource"] is State.NOTE
     assert seen.kept[Gate.DEVICE_TAINTS] is False
+
+
+def test_a_manager_that_has_ended_is_a_problem(tmp_path: Path) -> None:
+    needs("etcd", "kubernetes", "kueue")
+    if not can_be_apart():
+        pytest.skip("Kueue needs an /etc of its own, and this machine does not let us make one (unshare)")
+    plane = Plane(tmp_path, Settings())
+    try:
+        plane.start()
+        kueue = Kueue(plane, kueue_configuration(plane.folder))
+        kueue.start()
+        kueue.stop()
+        for each in render_platform(PLATFORM).objects:
+            if each["kind"] in {"Namespace", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"}:
+                plane.client().apply(each, manager="tests", force=True)
+        seen = look(plane.client(), PLATFORM, [PLATFORM.teams["archive"]], now=time.time)
+        (told,) = (each for each in CHECKS["kueue"](seen) if each.state is State.PROBLEM)
+    finally:
+        plane.stop()
+    assert "the server asks Kueue's manager about each (webhook mjob.kb.io)" in told.said
