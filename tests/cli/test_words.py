@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import click
 import pytest
 
-from allotment.cli.shared import safe
+from allotment.cli.shared import called, safe
 from allotment.cli.words import clock, counted, rate, span
 
 
@@ -57,3 +60,25 @@ def test_a_moment_of_another_day_has_its_date() -> None:
 )
 def test_text_from_outside_cannot_steer_the_terminal(text: str, shown: str) -> None:
     assert safe(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("root", "options", "words"),
+    [
+        (".", {}, "allot results"),
+        ("/a b", {}, "allot results -C '/a b'"),
+        (
+            ".",
+            {"platform": Path("x.yaml"), "team": "archive"},
+            "allot results --platform x.yaml --team archive",
+        ),
+        (".", {"platform": None, "team": None}, "allot results"),
+    ],
+)
+def test_a_command_is_named_with_the_options_that_it_needs(
+    root: str, options: dict[str, object], words: str
+) -> None:
+    context = click.Context(click.Command("status"))
+    context.params = dict(options)
+    with context:
+        assert called("results", Path(root)) == words

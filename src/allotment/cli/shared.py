@@ -127,6 +127,13 @@ def repository_identity(root: Path) -> tuple[str, ...]:
 
 
 def called(command: str, root: Path) -> str:
-    """How to call a command from here for a repository that may lie elsewhere: ``allot status -C DIR``."""
+    """How to call a command from here for a repository that may lie elsewhere: ``allot status -C DIR``.
+
+    ``--platform`` and ``--team`` stand there as this call has them.
+    """
     elsewhere = root.resolve() != Path.cwd().resolve()
-    return f"allot {command}" + (f" -C {shlex.quote(str(root))}" if elsewhere else "")
+    context = click.get_current_context(silent=True)
+    given = {} if context is None else {key: context.params.get(key) for key in ("platform", "team")}
+    options = {"-C": root if elsewhere else None, **{f"--{key}": value for key, value in given.items()}}
+    words = [f" {key} {shlex.quote(str(value))}" for key, value in options.items() if value is not None]
+    return f"allot {command}{''.join(words)}"

@@ -208,8 +208,10 @@ def test_a_resource_that_is_not_covered_is_not_given_out() -> None:
         ),
         ([kai_queue("a", -1, -1)], 99, ("Queue `a` has an unlimited quota and no limit of `gpus`; 0 in use; "
          "99 at once are within it now")),
+        ([kai_queue("a", -1, -1)], 1, ("Queue `a` has an unlimited quota and no limit of `gpus`; 0 in use; "
+         "1 at once is within it now")),
     ],
-    ids=["alone", "bound", "lender", "flavors", "kai", "kai unlimited"],
+    ids=["alone", "bound", "lender", "flavors", "kai", "kai unlimited", "one"],
 )  # fmt: skip
 def test_the_sum_is_said_in_words(objects: list[Object], asked: int | None, words: str) -> None:
     assert found("a", *objects).arithmetic(asked) == words

@@ -223,7 +223,8 @@ def _free_words(share: Share, holder: str) -> str:
         return ""
     if holder == "kai":
         return f"; its limits leave room for {_text(share.free)} more"
-    words = f"; {_text(share.free) if share.free else 'nothing'} is free for it now"
+    verb = "is" if share.free <= 1 else "are"
+    words = f"; {_text(share.free) if share.free else 'nothing'} {verb} free for it now"
     if share.lent:
         words += f", and {_text(share.lent)} of its quota is with others, from whom a reclaim brings it back"
     return words

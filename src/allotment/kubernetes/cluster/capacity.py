@@ -154,11 +154,12 @@ def _kai_words(of: Capacity) -> str:
 
 def _asked_words(of: Capacity, asked: Amount) -> str:
     text = _Texts(of.resource)
+    begin = f"{text(asked)} at once {'is' if asked == 1 else 'are'}"
     if of.most_at_once is not None and asked > of.most_at_once:
-        return f"{text(asked)} at once are {text(asked - of.most_at_once)} more than it can ever have"
+        return f"{begin} {text(asked - of.most_at_once)} more than it can ever have"
     if of.free is not None and asked > _free_at_once(of):
-        return f"{text(asked)} at once are {text(asked - _free_at_once(of))} more than are free now"
-    return f"{text(asked)} at once are within it now"
+        return f"{begin} {text(asked - _free_at_once(of))} more than are free now"
+    return f"{begin} within it now"
 
 
 def _free_at_once(of: Capacity) -> Amount:
