@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,10 @@ import pytest
 
 from allotment.cli import invoke, unfit_images
 from allotment.cli.commands import apply as module
+from allotment.errors import EXIT_INTERRUPTED
 from allotment.kubernetes.client import Client
 from allotment.kubernetes.images import Absent, ImageFacts, Looked, Untold
-from allotment.kubernetes.kinds import JOB
+from allotment.kubernetes.kinds import JOB, LEASE
 from allotment.kubernetes.render.platform import render_platform
 from allotment.kubernetes.testing import FakeApiServer, faults
 from allotment.kubernetes.testing.asked import Request
@@ -299,6 +302,46 @@ def test_an_interrupt_is_told_as_one(
     assert "interrupted" in said(capsys, code=130)
     assert said(capsys)
     assert "nothing to do" in said(capsys)
+
+
+def test_a_command_that_is_told_to_end_gives_the_right_to_apply_back(
+    cluster: FakeApiServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told: list[int] = []
+
+    def ending(number: int, request: Request) -> faults.Fault | None:
+        is_sent = request.method == "PATCH" and "dryRun" not in request.query and "leases" not in request.path
+        if is_sent and not told:
+            told.append(number)
+            os.kill(os.getpid(), signal.SIGTERM)
+        return None
+
+    cluster.plan = ending
+    before = signal.getsignal(signal.SIGTERM)
+    assert "interrupted: told to end (SIGTERM)" in said(capsys, code=EXIT_INTERRUPTED)
+    assert signal.getsignal(signal.SIGTERM) is before
+    leases = Client(FakeTransport(cluster)).listed(LEASE, SPACE)
+    assert [each["spec"]["holderIdentity"] for each in leases] == [""]
+    assert "created" in said(capsys)
+
+
+def test_what_several_have_in_common_is_said_once(
+    cluster: FakeApiServer, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said(capsys)
+    names = ("church-books", "small-notes")
+    for name in names:
+        (folder / "campaigns" / f"{name}.yaml").unlink()
+    out = said(capsys)
+    assert all(f"campaigns/{name} left" in out for name in names)
+    assert out.count("`allot apply --prune` deletes it") == 1
+
+
+def test_what_was_put_right_is_named(cluster: FakeApiServer, capsys: pytest.CaptureFixture[str]) -> None:
+    said(capsys)
+    patch = {"metadata": {"labels": {"allotment/pipeline": None}}}
+    Client(FakeTransport(cluster)).patch(JOB, "church-books", SPACE, patch, manager="kubectl-label")
+    assert "campaigns/church-books configured\n  jobs.batch/church-books configured\n" in said(capsys)
 
 
 def test_what_is_wrong_elsewhere_does_not_hold_a_named_campaign_back(

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from allotment.cli import COMMANDS, invoke
-from allotment.errors import EXIT_USAGE
+from allotment.errors import EXIT_INTERRUPTED, EXIT_USAGE
 
 COSTLY = (
     "pydantic",
@@ -65,3 +65,17 @@ def test_an_unknown_option_is_refused(capsys: pytest.CaptureFixture[str]) -> Non
 def test_no_words_show_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke([]) == EXIT_USAGE
     assert "Commands:" in capsys.readouterr().err
+
+
+def test_an_interrupt_while_it_starts_shows_no_trace() -> None:
+    program = (
+        "import sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, *rest):\n"
+        "        if name == 'click':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "import allotment.cli\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (EXIT_INTERRUPTED, "")

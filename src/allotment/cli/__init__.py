@@ -13,7 +13,10 @@ import os
 import sys
 from collections.abc import Sequence
 
-import click
+try:
+    import click
+except KeyboardInterrupt:  # Ctrl-C while it starts: there is nothing to end yet, and no trace to show
+    sys.exit(130)
 
 from allotment import __version__
 from allotment.errors import (

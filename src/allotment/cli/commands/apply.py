@@ -16,6 +16,7 @@ import click
 
 from allotment.cli.checking import check
 from allotment.cli.cluster import client_for, cluster_option, hold_cluster
+from allotment.cli.ending import ended_by_term
 from allotment.cli.shared import (
     SEVERITY_COLOURS,
     finding_line,
@@ -126,7 +127,8 @@ def command(
     wish = Wish(loaded, mark, again, prune, is_whole=not names)
     world = World(_holder(), time.time, time.sleep, progress)
     try:
-        report = apply(client, context, wish, world, impossible=impossible, dry_run=dry_run)
+        with ended_by_term():
+            report = apply(client, context, wish, world, impossible=impossible, dry_run=dry_run)
     finally:
         progress.end()
     applied = Applied(report, client.name, owner.name, context.namespace, verbose)

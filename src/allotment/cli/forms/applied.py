@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import click
@@ -49,7 +49,7 @@ class Applied:
 def as_text(applied: Applied) -> str:
     """A line for each group, what there is to say below it, and one line at the end."""
     shown = sorted(applied.report.outcomes, key=lambda each: each.group.partition("/")[0] == "pipelines")
-    lines = [line for each in shown for line in _lines(applied, each)]
+    lines = [line for each in _with_hints_once(shown) for line in _lines(applied, each)]
     return "\n".join([*lines, _closing(applied)])
 
 
@@ -69,14 +69,25 @@ def as_json(applied: Applied) -> str:
     return json.dumps(data, indent=2, ensure_ascii=False)
 
 
+def _with_hints_once(outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
+    """The outcomes, with what is said of several that are left said below the last of them."""
+    last = {said: each.group for each in outcomes if each.verb is Verb.LEFT for said in each.said}
+    for each in outcomes:
+        if each.verb is Verb.LEFT:
+            yield replace(each, said=tuple(said for said in each.said if last[said] == each.group))
+        else:
+            yield each
+
+
 def _lines(applied: Applied, outcome: Outcome) -> Iterator[str]:
     verb = outcome.verb
     is_quiet = verb is Verb.UNCHANGED and not (outcome.said or applied.is_verbose)
     if is_quiet and (applied.report.is_nothing or outcome.group.startswith("pipelines/")):
         return
     yield f"{safe(outcome.group)} {_word(applied, verb)}"
-    if applied.is_verbose:
-        for each in outcome.objects:
+    if applied.is_verbose or verb is Verb.CONFIGURED:
+        changed = [each for each in outcome.objects if applied.is_verbose or each.verb is not Verb.UNCHANGED]
+        for each in changed:
             yield f"  {safe(each.name)} {_word(applied, each.verb)}"
     if outcome.failure:
         yield from _indented(outcome.failure)
