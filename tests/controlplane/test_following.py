@@ -57,7 +57,7 @@ def test_what_runs_what_waits_and_what_is_paused_is_told(team: Team) -> None:
     team.campaign("second", ["book-4", "book-5"], window={"min": 2, "max": 2}, suspend=True)
     team.applied()
     paused = told(team, "status", "second", "--cluster")
-    assert "it is paused: somebody has paused it" in paused
+    assert "it is paused: its file says `suspend: true`" in paused
     assert "also:" not in paused
 
 

@@ -83,6 +83,14 @@ def test_the_sentence_of_several_parts_that_are_done_counts_them_all() -> None:
     assert found.sentence == "it is finished: all 13 volumes are done"
 
 
+@pytest.mark.parametrize(
+    ("suspended", "words"), [(True, "its file says `suspend: true`"), (False, "somebody has paused it")]
+)
+def test_a_pause_is_the_files_or_somebodys(suspended: bool, words: str) -> None:
+    found = only(situation("paused"), expected={"letters": Expected("campaign", suspended=suspended)})
+    assert found.sentence.startswith(f"it is paused: {words}; what is done is kept")
+
+
 def remembering(snapshot: Snapshot, ended: dict[str, Any] | None) -> Snapshot:
     """The Job is gone, and its volumes remember it."""
     kept: list[Any] = copy.deepcopy(

@@ -11,6 +11,7 @@ from allotment.kubernetes.follow import fields
 from allotment.kubernetes.follow.absent import OWNERS, absent, bounds_of, counts_of_gone, missing, of_gone
 from allotment.kubernetes.follow.causes import causes_of
 from allotment.kubernetes.follow.causes.narrow import bounds_on, narrow
+from allotment.kubernetes.follow.causes.paused import by_file
 from allotment.kubernetes.follow.causes.phrases import counted
 from allotment.kubernetes.follow.causes.preparing import preparation
 from allotment.kubernetes.follow.causes.silence import silence
@@ -142,6 +143,8 @@ def _told(seen: Seen, found: Sequence[Part], gone: Sequence[Gone], expected: Exp
     if state is State.FINISHED and len(parts) > 1:
         words = f"all {counted(counts.total, 'pack' if packed else UNITS[first.kind])} are done"
         causes = tuple(replace(each, sentence=words) for each in causes)
+    if expected is not None and expected.suspended:
+        causes = tuple(map(by_file, causes))
     width = sum(part.width for part, each in zip(parts, states, strict=True) if each not in _OVER)
     return Followed(
         name=first.name,

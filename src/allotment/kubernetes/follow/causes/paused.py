@@ -8,6 +8,7 @@ unless a wider window waits for quota at that moment; then it stays suspended an
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from allotment.kubernetes.follow import fields
@@ -18,12 +19,18 @@ from allotment.kubernetes.follow.queueing import cluster_queue, local_queue
 from allotment.kubernetes.kinds import Object
 
 STOPPED: Final = ("Hold", "HoldAndDrain")
+BY_SOMEBODY: Final = "somebody has paused it"
 PAUSER: Final = "allotment-pause"
 _GIVEN_UP: Final = {
     "DeactivatedDueToRequeuingLimitExceeded": "its pods did not become ready in time, time and again",
     "DeactivatedDueToMaximumExecutionTimeExceeded": "it used up the time that it may run",
     "DeactivatedDueToAdmissionCheck": "a check of its queue refused it",
 }
+
+
+def by_file(cause: Cause) -> Cause:
+    """The same of a pause that the campaign's file asks for."""
+    return replace(cause, sentence=cause.sentence.replace(BY_SOMEBODY, "its file says `suspend: true`"))
 
 
 def deactivated(part: Part) -> Iterator[Cause]:
@@ -40,7 +47,7 @@ def deactivated(part: Part) -> Iterator[Cause]:
             remedy = f"mend that, then take the pause off: {_patch(workload, 'active: true')}"
             yield Cause("switched-off", State.PAUSED, words, remedy, shown)
             return
-        words = "somebody has paused it; what is done is kept, and it holds no device"
+        words = f"{BY_SOMEBODY}; what is done is kept, and it holds no device"
         remedy = "write `suspend: false` in its file (or take the line out) and `allot apply`"
         yield Cause("paused", State.PAUSED, words, remedy, shown)
         return
@@ -52,7 +59,7 @@ def suspended(part: Part) -> Iterator[Cause]:
         return
     shown = (evidence(part.owner, "spec.suspend", "true"), *_by_whom(part.owner))
     if not part.queue:
-        words = "somebody has paused it; what is done is kept, and it holds no device"
+        words = f"{BY_SOMEBODY}; what is done is kept, and it holds no device"
         remedy = "write `suspend: false` in its file (or take the line out) and `allot apply`"
         yield Cause("paused", State.PAUSED, words, remedy, shown)
         return
