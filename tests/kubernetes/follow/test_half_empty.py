@@ -56,7 +56,7 @@ def held(found: tuple[Followed, ...]) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=12)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_fields_at_random_are_deleted_or_spoiled(name: str, data: st.DataObject) -> None:
     snapshot = situation(name)
@@ -71,7 +71,7 @@ def test_fields_at_random_are_deleted_or_spoiled(name: str, data: st.DataObject)
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=8)
+@settings(max_examples=8, deadline=None)
 @given(data=st.data())
 def test_objects_at_random_are_left_out(name: str, data: st.DataObject) -> None:
     snapshot = situation(name)
