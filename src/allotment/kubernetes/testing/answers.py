@@ -128,8 +128,7 @@ def invalid(group: str, kind: str, name: str, causes: Iterable[Cause]) -> Reques
     about: Object = {"name": name, "group": group, "kind": kind}
     about = {key: value for key, value in about.items() if value}
     about["causes"] = [
-        {"reason": cause.reason, "message": cause.text, "field": cause.field}
-        for cause in sorted(listed, key=lambda cause: (cause.field, cause.text))
+        {"reason": cause.reason, "message": cause.text, "field": cause.field} for cause in listed
     ]
     return RequestError(422, "Invalid", f'{shown} "{name}" is invalid: {told}', about)
 

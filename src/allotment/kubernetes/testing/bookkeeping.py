@@ -12,9 +12,11 @@ from allotment.kubernetes.testing.resources import Resource
 Object = dict[str, Any]
 
 
-def is_gone(metadata: Mapping[str, Any]) -> bool:
-    """Whether nothing holds an object that is being deleted."""
-    is_going = "deletionTimestamp" in metadata and not metadata.get("finalizers")
+def is_gone(value: Mapping[str, Any]) -> bool:
+    """Whether nothing holds an object that is being deleted; a namespace is held by its controller."""
+    metadata = value["metadata"]
+    is_held = metadata.get("finalizers") or (value.get("spec") or {}).get("finalizers")
+    is_going = "deletionTimestamp" in metadata and not is_held
     return is_going and metadata.get("deletionGracePeriodSeconds", 0) == 0
 
 

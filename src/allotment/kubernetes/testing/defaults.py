@@ -156,6 +156,15 @@ def _priority_class(value: Object) -> None:
         del value["globalDefault"]
 
 
+def _namespace(value: Object) -> None:
+    metadata = value.setdefault("metadata", {})
+    if metadata.get("name"):
+        metadata["labels"] = {
+            **(metadata.get("labels") or {}),
+            "kubernetes.io/metadata.name": metadata["name"],
+        }
+
+
 def _policy(value: Object) -> None:
     spec = value["spec"]
     spec.setdefault("failurePolicy", "Fail")
@@ -184,6 +193,7 @@ def _role_binding(value: Object) -> None:
 
 _DEVICE_KINDS: Final = frozenset({"ResourceClaim", "ResourceClaimTemplate", "DeviceClass", "ResourceSlice"})
 _DEFAULTS: Final[Mapping[str, Callable[[Object], None]]] = {
+    "Namespace": _namespace,
     "Secret": _secret,
     "Service": _service,
     "Pod": _pod,

@@ -1,8 +1,8 @@
 """Deletions: preconditions, grace, finalizers and what becomes of dependents.
 
 A server deletes at once what nothing holds. A finalizer keeps the object with its ``deletionTimestamp``; a
-Pod on a node stays for its grace period. Dependents are the garbage collector's, which here acts at once,
-or not at all.
+Pod on a node stays for its grace period, a namespace as long as anything is in it. Dependents are the garbage
+collector's and what is in a namespace is its controller's, which here act at once, or not at all.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ class Deleter:
             return answer
         _check(place, old, options)
         policy = options.policy or ("Orphan" if place.resource.kind == "Job" else "Background")
-        if place.resource.kind == "Pod" and not place.resource.group:
+        if place.resource.key == ("", "namespaces"):
+            answer = self._delete_namespace(place, old, options)
+        elif place.resource.kind == "Pod" and not place.resource.group:
             answer = self._delete_pod(place, old, options)
         else:
             answer = self._delete_object(place, old, policy, options)
@@ -52,6 +54,22 @@ class Deleter:
         if self.collects and not options.is_dry_run:
             self._collect(old, policy)
         return answer
+
+    def _delete_namespace(self, place: Place, old: Object, options: DeleteOptions) -> Answer:
+        """It is Terminating until all that is in it is gone."""
+        if "deletionTimestamp" not in old["metadata"]:
+            metadata = {**old["metadata"], "deletionTimestamp": self.later(0)}
+            status = {**(old.get("status") or {}), "phase": "Terminating"}
+            old = {**old, "metadata": metadata, "status": status}
+            old = old if options.is_dry_run else self.store.put(place.key, old)
+        if options.is_dry_run or not self.collects:
+            return Answer(200, old)
+        for key, value in self.store.everything():
+            if key.namespace == place.name:
+                self._remove(key, value)
+        if all(key.namespace != place.name for key, _ in self.store.everything()):
+            self.store.remove(place.key)
+        return Answer(200, old)
 
     def _delete_object(self, place: Place, old: Object, policy: str, options: DeleteOptions) -> Answer:
         resource, metadata = place.resource, old["metadata"]

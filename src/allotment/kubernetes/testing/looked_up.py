@@ -1,7 +1,7 @@
-"""New objects that a server takes only if another one is there: a PodGroup needs its Workload.
+"""New objects that a server takes only as another one stands: a PodGroup's Workload, a namespace.
 
-From the admission plugin PodGroupWorkloadExists of Kubernetes 1.36. The other object has to be kept: a
-dry-run of it leaves nothing to be found.
+From the admission plugins PodGroupWorkloadExists and NamespaceLifecycle of Kubernetes 1.36. The Workload has
+to be kept: a dry-run of it leaves nothing to be found.
 """
 
 from __future__ import annotations
@@ -30,6 +30,19 @@ def check_looked_up(resource: Resource, namespace: str, value: Mapping[str, Any]
     templates = (workload.get("spec") or {}).get("podGroupTemplates") or ()
     if template not in {each.get("name") for each in templates}:
         raise _rejected(resource, value, f'PodGroupTemplate "{template}" not found in Workload "{called}"')
+
+
+def going_away(resource: Resource, namespace: str, name: str) -> RequestError:
+    """What is answered to whoever creates anything in a namespace that is being deleted."""
+    why = f"unable to create new content in namespace {namespace} because it is being terminated"
+    cause = {
+        "reason": "NamespaceTerminating",
+        "message": f"namespace {namespace} is being terminated",
+        "field": "metadata.namespace",
+    }
+    group = {"group": resource.group} if resource.group else {}
+    about = {"name": name, **group, "kind": resource.plural, "causes": [cause]}
+    return RequestError(403, "Forbidden", f'{resource.shown} "{name}" is forbidden: {why}', about)
 
 
 def _rejected(resource: Resource, value: Mapping[str, Any], why: str) -> RequestError:

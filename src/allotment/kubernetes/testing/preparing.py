@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from typing import Any, Final
 
 from allotment.devices.server import Server
@@ -22,6 +23,7 @@ _OLD_NAME: Final = "job-name"
 _OLD_UID: Final = "controller-uid"
 _UNREADY: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 _LONGEST_PREFIX: Final = 58
+_GIVEN: Final = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
 
 
 def generated(prefix: str, suffix: str) -> str:
@@ -131,18 +133,31 @@ def _quality(spec: Mapping[str, Any]) -> str:
 
 
 def _namespace(value: Object) -> Object:
-    name = value["metadata"].get("name", "")
-    labels = {**(value["metadata"].get("labels") or {}), "kubernetes.io/metadata.name": name}
-    return {
-        **value,
-        "metadata": {**value["metadata"], "labels": labels},
-        "spec": {"finalizers": ["kubernetes"]},
-        "status": {"phase": "Active"},
-    }
+    return {**value, "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}}
+
+
+def _service(value: Object) -> Object:
+    """A Service with the addresses that it is given: none if it is headless, else one by its uid."""
+    spec = value["spec"]
+    if spec.get("type") == "ExternalName":
+        return value
+    number = int(sha256(value["metadata"]["uid"].encode()).hexdigest()[:4], 16)
+    address = spec.get("clusterIP") or f"10.96.{number >> 8}.{number & 255}"
+    given = {"clusterIPs": [address], "ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack"}
+    return {**value, "spec": {**given, **spec, "clusterIP": address}}
+
+
+def with_given(resource: Resource, value: Object, old: Object) -> Object:
+    """A changed Service with the addresses that it was given, where it says nothing of them."""
+    if resource.kind != "Service" or value["spec"].get("type") == "ExternalName":
+        return value
+    given = {key: old["spec"][key] for key in _GIVEN if key in old["spec"]}
+    return {**value, "spec": {**given, **value["spec"]}}
 
 
 _PREPARE: Final[Mapping[str, Callable[[Object], Object]]] = {
     "Job": _job,
     "Pod": _pod,
     "Namespace": _namespace,
+    "Service": _service,
 }

@@ -136,7 +136,7 @@ BUILT_IN: Final = (
     ),
     _resource(
         "scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", is_namespaced=False,
-        has_generation=True, package="scheduling",
+        has_generation=True, package="scheduling", empty={"value": 0},
     ),
     _resource("rbac.authorization.k8s.io", "v1", "roles", "Role", package="rbac", empty={"rules": None}),
     _resource(

@@ -59,7 +59,7 @@ from allotment.kubernetes.testing.bookkeeping import (
 )
 from allotment.kubernetes.testing.decoding import DecodingError, canonical, decode
 from allotment.kubernetes.testing.defaults import with_defaults
-from allotment.kubernetes.testing.looked_up import check_looked_up
+from allotment.kubernetes.testing.looked_up import check_looked_up, going_away
 from allotment.kubernetes.testing.ownership import ConflictsError, Manager
 from allotment.kubernetes.testing.patches import PatchError, json_patch, merge_patch, strategic_patch
 from allotment.kubernetes.testing.resources import Resource
@@ -215,7 +215,7 @@ class Writer:
         if not metadata.get("name") and metadata.get("generateName"):
             metadata["name"] = preparing.generated(metadata["generateName"], self.fresh_suffix())
         if resource.is_namespaced:
-            self._need_namespace(place.namespace)
+            self._need_namespace(resource, place.namespace, metadata.get("name", ""))
             metadata["namespace"] = place.namespace
         for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields"):
             metadata.pop(name, None)
@@ -281,6 +281,7 @@ class Writer:
             raise conflict(resource, place.name, _MODIFIED)
         value = self._completed(resource, with_server_metadata(value, old))
         value = preparing.only_status(value, old) if place.subresource else main_part(resource, value, old)
+        value = preparing.with_given(resource, value, old)
         is_same = ownership.without_owners(value) == ownership.without_owners(old)
         value = canonical(value, schema)
         if resource.has_generation and not place.subresource and preparing.differs_in_spec(old, value):
@@ -295,7 +296,7 @@ class Writer:
             return Answer(200, old, warnings=warnings)
         if request.is_dry_run:
             return Answer(200, value, warnings=warnings)
-        if is_gone(value["metadata"]):
+        if is_gone(value):
             self.store.remove(place.key)
             return Answer(200, value, warnings=warnings)
         return Answer(200, self.store.put(place.key, value), warnings=warnings)
@@ -316,10 +317,13 @@ class Writer:
             raise not_found(place.resource, place.name)
         return found
 
-    def _need_namespace(self, name: str) -> None:
-        if self.store.get(Key(("", "namespaces"), "", name)) is None:
-            about = {"name": name, "kind": "namespaces"}
-            raise RequestError(404, "NotFound", f'namespaces "{name}" not found', about)
+    def _need_namespace(self, resource: Resource, namespace: str, name: str) -> None:
+        there = self.store.get(Key(("", "namespaces"), "", namespace))
+        if there is None:
+            about = {"name": namespace, "kind": "namespaces"}
+            raise RequestError(404, "NotFound", f'namespaces "{namespace}" not found', about)
+        if "deletionTimestamp" in there["metadata"]:
+            raise going_away(resource, namespace, name)
 
     def _decoded(
         self, resource: Resource, raw: Any, twice: list[str], request: Request, *, shown: str = ""

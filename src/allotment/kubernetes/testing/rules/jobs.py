@@ -31,7 +31,6 @@ _COUNTS: Final = (
     "maxFailedIndexes",
 )
 _FIXED: Final = (
-    "selector",
     "completionMode",
     "podFailurePolicy",
     "backoffLimitPerIndex",
@@ -51,21 +50,23 @@ def of_new(job: Raw) -> Iterator[Cause]:
 
 
 def of_change(old: Raw, new: Raw) -> Iterator[Cause]:
-    """A Job that has been changed."""
+    """A Job that has been changed: as a new one, then its spec once more, then what may not change."""
     before, after = old["spec"], new["spec"]
-    yield from _of_selector(new, after)
+    yield from of_new(new)
     yield from _of_spec(after)
     yield from _of_completions(before, after)
-    for name in _FIXED:
-        if before.get(name) != after.get(name):
-            show = by_name if name == "selector" else go_struct
-            yield wrong(f"spec.{name}", show(after.get(name)), _IMMUTABLE)
+    yield from _of_fixed(before, after, "selector")
     if _template_of(before, old) != _template_of(after, old):
         place = "spec.template.spec" if _is_at_rest(old) else "spec.template"
         yield wrong(place, "{…}", _IMMUTABLE)
-    indexed = after.get("completionMode") == "Indexed"
-    if indexed and after.get("completions") != before.get("completions"):
-        yield from _of_pod_names(new)
+    yield from _of_fixed(before, after, *_FIXED)
+
+
+def _of_fixed(before: Raw, after: Raw, *names: str) -> Iterator[Cause]:
+    for name in names:
+        if before.get(name) != after.get(name):
+            show = by_name if name == "selector" else go_struct
+            yield wrong(f"spec.{name}", show(after.get(name)), _IMMUTABLE)
 
 
 def _of_completions(before: Raw, after: Raw) -> Iterator[Cause]:
