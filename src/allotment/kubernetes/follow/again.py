@@ -28,16 +28,20 @@ _ASKED: Final[tuple[Asked, ...]] = tuple(each for each in ASKED if each.kind in 
 
 
 def again(client: Client, before: Snapshot, now: float, *, home: str | None = None) -> Snapshot:
-    """The cluster as it is now, in what moves; everything else is as it was before."""
+    """The cluster as it is now, in what moves; everything else is as it was before.
+
+    A server that has just begun may refuse for a moment what it allowed: that kind is as before, and asked
+    for again.
+    """
     gone = {each.kind for each in before.missing}
     asked = [each for each in _ASKED if each.kind not in gone]
     found = read_snapshot(client, now=now, home=home, asked=asked)
-    read = {each.kind.name for each in asked}
+    refused = {each.kind for each in found.missing}
+    read = {each.kind.name for each in asked if each.kind not in refused}
     kept = [each for each in before.objects if each["kind"] not in read]
     objects = [*kept, *found.objects]
     objects = sorted((*objects, *map(cut, overlooked(client, objects))), key=key_of)
-    missing = sorted({*before.missing, *found.missing})
-    return replace(before, time=now, objects=tuple(objects), missing=tuple(missing), origins={})
+    return replace(before, time=now, objects=tuple(objects), origins={})
 
 
 def pods_of_team(client: Client, namespace: str, now: float) -> Snapshot:
