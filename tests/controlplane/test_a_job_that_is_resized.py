@@ -1,6 +1,6 @@
-"""An Indexed Job with more indexes than pods, made wider and narrower while it runs: what goes, what counts.
+"""What else holds of an Indexed Job that is resized: which pods go, what is refused, a slice that waits.
 
-Under plain Kubernetes, and as an elastic Job under Kueue. ``docs/elastic-indexed-job.md`` says what was seen.
+`test_elastic_indexed_job` resizes one to its end; ``docs/elastic-indexed-job.md`` says what was seen.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ from tests.controlplane.installing import RESTRICTED
 from tests.controlplane.nodes import publish, withdraw
 from tests.controlplane.plane import Plane
 from tests.controlplane.processes import until
-from tests.controlplane.team import IMAGE, TEAM, Team, ending, team_on
+from tests.controlplane.team import IMAGE, TEAM, Team, team_on
 
 COMPLETIONS = 8
 INDEX = "batch.kubernetes.io/job-completion-index"
 ENDS = "trap 'exit 143' TERM; while :; do sleep 0.05; done"
-LASTS = "trap 'exit 143' TERM; i=0; while [ $i -lt 20 ]; do sleep 0.05; i=$((i+1)); done"
 
 
 @pytest.fixture(scope="module")
@@ -89,32 +88,6 @@ def status(client: Client, namespace: str) -> dict[str, Any]:
     return found
 
 
-def test_wider_leaves_what_runs_and_narrower_burns_no_retry(
-    client: Client, namespace: str, nodes: None
-) -> None:
-    client.create(job(namespace, ENDS, 2), manager="tests")
-    two = settle(client, namespace, 2)
-    assert sorted(two) == [0, 1]
-    resize(client, namespace, 4)
-    four = settle(client, namespace, 4)
-    assert sorted(four) == [0, 1, 2, 3]
-    assert {key: four[key] for key in two} == two
-    resize(client, namespace, 2)
-    left = settle(client, namespace, 2)
-    assert left.items() <= four.items()
-    assert sorted(left) == [0, 1]  # those that had been ready for longest
-    told = status(client, namespace)
-    assert (told.get("failed", 0), told.get("failedIndexes", "")) == (0, "")
-    resize(client, namespace, 4)
-    again = settle(client, namespace, 4)
-    assert sorted(again) == [0, 1, 2, 3]
-    assert {key: again[key] for key in left} == left
-    assert again[2] != four[2]  # it began anew
-    resize(client, namespace, 0)
-    settle(client, namespace, 0)
-    assert status(client, namespace).get("failed", 0) == 0
-
-
 def test_pods_of_one_age_go_from_the_lowest_index(client: Client, namespace: str, nodes: None) -> None:
     client.create(job(namespace, ENDS, 4), manager="tests")
     settle(client, namespace, 4)
@@ -128,6 +101,9 @@ def test_pods_of_one_age_go_from_the_lowest_index(client: Client, namespace: str
     resize(client, namespace, 2)
     left = sorted(settle(client, namespace, 2))
     assert left == [2, 3] or len(ready) > 1
+    resize(client, namespace, 0)
+    settle(client, namespace, 0)
+    assert status(client, namespace).get("failed", 0) == 0
 
 
 def test_completions_change_only_with_parallelism(client: Client, namespace: str, nodes: None) -> None:
@@ -138,17 +114,6 @@ def test_completions_change_only_with_parallelism(client: Client, namespace: str
     assert "can only be modified in tandem with spec.parallelism" in refused.value.message
     resize(client, namespace, 2, completions=2)
     assert sorted(settle(client, namespace, 2)) == [0, 1]
-
-
-def test_every_index_is_done_once_whatever_is_moved(client: Client, namespace: str, nodes: None) -> None:
-    client.create(job(namespace, LASTS, 3), manager="tests")
-    for width in (1, 4, 2, 5):
-        until(lambda: indexes(client, namespace) or ending(client.get(JOB, "job", namespace) or {}), "a pod")
-        resize(client, namespace, width)
-    until(lambda: ending(client.get(JOB, "job", namespace) or {}), "the Job to end", seconds=90)
-    told = status(client, namespace)
-    assert (told["succeeded"], told["completedIndexes"]) == (COMPLETIONS, f"0-{COMPLETIONS - 1}")
-    assert (told.get("failed", 0), told.get("failedIndexes", "")) == (0, "")
 
 
 @pytest.fixture

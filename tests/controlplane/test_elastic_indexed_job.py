@@ -61,8 +61,12 @@ class Book:
         return dict(self.client.get(JOB, self.name, TEAM) or {})
 
     def running(self) -> list[int]:
-        """Indexes at work; every pod that there was is remembered."""
-        found = []
+        """Indexes at work."""
+        return sorted(self.at_work())
+
+    def at_work(self) -> dict[int, str]:
+        """The pods at work by index: their identities. Every pod that there was is remembered."""
+        found = {}
         for each in self.client.listed(POD, TEAM):
             metadata = each["metadata"]
             if (metadata.get("ownerReferences") or [{}])[0].get("name") != self.name:
@@ -70,8 +74,8 @@ class Book:
             index = int(metadata["annotations"]["batch.kubernetes.io/job-completion-index"])
             self.seen[metadata["uid"]] = index
             if each["status"].get("phase") == "Running" and not metadata.get("deletionTimestamp"):
-                found.append(index)
-        return sorted(found)
+                found[index] = metadata["uid"]
+        return found
 
     @property
     def begun(self) -> list[str]:
@@ -135,22 +139,29 @@ def resized(book: Book, *, finishing: bool) -> None:
     until(lambda: len(book.running()) == 4, "four workers", seconds=60)
     until(lambda: book.done >= 4, "a page each")
     print(f"\n{book.name}: 4 wide, {book.running()} run{book.quota()}")
-    removed = 0
+    removed, was = 0, 4
     for width in STEPS:
-        before = set(book.running())
+        pods = book.at_work()
+        before = set(pods)
         book.width(width)
         until(partial(_runs, book, width), f"{width} workers", seconds=60)
         until(lambda: not book.job["status"].get("terminating"), "the others to be gone", seconds=30)
-        after = set(book.running())
+        now = book.at_work()
+        after = set(now)
         ended = set(map(int, _indexes(book.job["status"].get("completedIndexes", ""))))
         gone = before - after - ended
         removed += len(gone)
         print(f"  -> {width}: gone {sorted(gone)}, run {sorted(after)} ({book.status()}{book.quota()})")
         assert not book.job["status"].get("failed")
+        anew = [index for index in before & after if pods[index] != now[index]]
+        assert len(anew) <= max(0, was - width)
+        was = width
     until(lambda: (book.running(), ending(book.job))[1], "the end", seconds=180)
     repeated = len(book.begun) - PAGES * VOLUMES
-    pods = len(book.seen)
-    print(f"  end: {book.status()}; {pods} pods for {VOLUMES} indexes, {removed} cut, {repeated} pages again")
+    print(
+        f"  end: {book.status()}; {len(book.seen)} pods for {VOLUMES} indexes, {removed} cut, "
+        f"{repeated} pages again"
+    )
     assert ending(book.job) == "Complete"
     assert book.job["status"]["succeeded"] == VOLUMES
     assert not book.job["status"].get("failed")
