@@ -171,6 +171,13 @@ def test_small_things() -> None:
     assert without(b"a b", "Bearer b") == b"a b"
 
 
+def test_a_program_that_fails_is_quoted_without_what_its_environment_has(tmp_path: Path) -> None:
+    told = script(tmp_path, 'echo "no login with $CLIENT_SECRET" >&2; exit 4')
+    told["env"] = [{"name": "CLIENT_SECRET", "value": SECRET}]
+    text = refused(tmp_path, NOWHERE, {"exec": told})
+    assert "it ended with 4: no login with (hidden)" in text
+
+
 def test_a_program_that_hangs_is_ended_with_its_children_and_named_while_it_is_waited_for(
     tmp_path: Path,
 ) -> None:

@@ -18,12 +18,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from allotment.errors import WorldError
-from allotment.kubernetes.client.secrets import fault_in
+from allotment.kubernetes.client.secrets import HIDDEN, fault_in
 
 GROUP: Final = "client.authentication.k8s.io"
 VERSIONS: Final = (f"{GROUP}/v1", f"{GROUP}/v1beta1")
 ATTENDED_SECONDS: Final = 300.0
 ALONE_SECONDS: Final = 60.0
+LEAST_SECRET: Final = 8
 QUIET_SECONDS: Final = 5.0
 """After so long without an answer it is said for whom is waited."""
 
@@ -105,7 +106,7 @@ class Program:
             raise self._failed(error.strerror or type(error).__name__) from None
         given, said = self._awaited(started, talks=talks)
         if started.returncode != 0:
-            raise self._failed(f"it ended with {started.returncode}{_last(said)}")
+            raise self._failed(f"it ended with {started.returncode}{self._without_secrets(_last(said))}")
         return given.decode(errors="replace")
 
     def _awaited(self, started: subprocess.Popen[bytes], *, talks: bool) -> tuple[bytes, bytes | None]:
@@ -147,6 +148,13 @@ class Program:
         if fault:
             raise self._failed(f"the token that it gives {fault}")
         return found
+
+    def _without_secrets(self, text: str) -> str:
+        """What it says, without what the kubeconfig puts into its environment."""
+        for each in self.told.get("env") or ():
+            value = str(each.get("value") or "") if isinstance(each, Mapping) else ""
+            text = text.replace(value, HIDDEN) if len(value) >= LEAST_SECRET else text
+        return text
 
     def _failed(self, why: str) -> WorldError:
         return WorldError(
