@@ -3,7 +3,8 @@
 Made-up expressions over made-up values are refused by both, fail in both, or have the same value. Where the
 two are known to differ no expressions are made: cel-cpp does not compare numbers of different types unless
 they are ``dyn``, writes fractions of seconds in groups of three digits, has a greatest of NaN and a number,
-and binds the type of an empty list late. Kubernetes goes with cel-go in all of these.
+and binds the type of an empty list late. Where NaN is ordered, which is an error of cel-go's and false in
+cel-cpp, an expression tells nothing. Kubernetes goes with cel-go in all of these.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 
 from allotment.devices.cel import CompileError, EvaluationError
 from allotment.devices.cel import cel_types as t
@@ -39,8 +40,9 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NAMES = language({name: OURS[kind] for name, kind in VARIABLES.items()})
 LONG = 100
 """For long expressions the parser raises the limit of recursions, which hypothesis minds in the middle."""
+NOT_ORDERED = "NaN values cannot be ordered"
 Outcome = tuple[str, Any]
-"""``refused``, ``error``, or the name of a type; and the value."""
+"""``refused``, ``error``, ``unordered``, or the name of a type; and the value."""
 
 
 @pytest.fixture(scope="module")
@@ -91,8 +93,8 @@ def answered(text: str, variables: Mapping[str, Any]) -> Outcome:
         return "refused", None
     try:
         value = expression.evaluate(variables)
-    except EvaluationError:
-        return "error", None
+    except EvaluationError as error:
+        return ("unordered" if NOT_ORDERED in str(error) else "error"), None
     return v.type_name(value).rpartition(".")[2].lower(), plain(value)
 
 
@@ -128,6 +130,7 @@ def test_both_say_the_same(rival: Any, examples: int) -> None:
     @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
     def compare(text: str, variables: Mapping[str, Any]) -> None:
         theirs, ours = asked(rival, text, variables), answered(text, variables)
+        assume(ours[0] != "unordered")
         assert alike(theirs, ours), (text, variables, theirs, ours)
 
     compare()
