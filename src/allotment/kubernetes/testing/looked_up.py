@@ -32,8 +32,14 @@ def check_looked_up(resource: Resource, namespace: str, value: Mapping[str, Any]
         raise _rejected(resource, value, f'PodGroupTemplate "{template}" not found in Workload "{called}"')
 
 
-def going_away(resource: Resource, namespace: str, name: str) -> RequestError:
-    """What is answered to whoever creates anything in a namespace that is being deleted."""
+def check_namespace(resource: Resource, namespace: str, name: str, store: Store) -> None:
+    """Raise what is answered to whoever creates anything in a namespace that is not there, or is going."""
+    there = store.get(Key(("", "namespaces"), "", namespace))
+    if there is None:
+        about = {"name": namespace, "kind": "namespaces"}
+        raise RequestError(404, "NotFound", f'namespaces "{namespace}" not found', about)
+    if "deletionTimestamp" not in there["metadata"]:
+        return
     why = f"unable to create new content in namespace {namespace} because it is being terminated"
     cause = {
         "reason": "NamespaceTerminating",
@@ -41,8 +47,8 @@ def going_away(resource: Resource, namespace: str, name: str) -> RequestError:
         "field": "metadata.namespace",
     }
     group = {"group": resource.group} if resource.group else {}
-    about = {"name": name, **group, "kind": resource.plural, "causes": [cause]}
-    return RequestError(403, "Forbidden", f'{resource.shown} "{name}" is forbidden: {why}', about)
+    told = {"name": name, **group, "kind": resource.plural, "causes": [cause]}
+    raise RequestError(403, "Forbidden", f'{resource.shown} "{name}" is forbidden: {why}', told)
 
 
 def _rejected(resource: Resource, value: Mapping[str, Any], why: str) -> RequestError:

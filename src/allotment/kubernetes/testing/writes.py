@@ -59,7 +59,7 @@ from allotment.kubernetes.testing.bookkeeping import (
 )
 from allotment.kubernetes.testing.decoding import DecodingError, canonical, decode
 from allotment.kubernetes.testing.defaults import with_defaults
-from allotment.kubernetes.testing.looked_up import check_looked_up, going_away
+from allotment.kubernetes.testing.looked_up import check_looked_up, check_namespace
 from allotment.kubernetes.testing.ownership import ConflictsError, Manager
 from allotment.kubernetes.testing.patches import PatchError, json_patch, merge_patch, strategic_patch
 from allotment.kubernetes.testing.resources import Resource
@@ -215,7 +215,7 @@ class Writer:
         if not metadata.get("name") and metadata.get("generateName"):
             metadata["name"] = preparing.generated(metadata["generateName"], self.fresh_suffix())
         if resource.is_namespaced:
-            self._need_namespace(resource, place.namespace, metadata.get("name", ""))
+            check_namespace(resource, place.namespace, metadata.get("name", ""), self.store)
             metadata["namespace"] = place.namespace
         for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields"):
             metadata.pop(name, None)
@@ -316,14 +316,6 @@ class Writer:
         if found is None:
             raise not_found(place.resource, place.name)
         return found
-
-    def _need_namespace(self, resource: Resource, namespace: str, name: str) -> None:
-        there = self.store.get(Key(("", "namespaces"), "", namespace))
-        if there is None:
-            about = {"name": namespace, "kind": "namespaces"}
-            raise RequestError(404, "NotFound", f'namespaces "{namespace}" not found', about)
-        if "deletionTimestamp" in there["metadata"]:
-            raise going_away(resource, namespace, name)
 
     def _decoded(
         self, resource: Resource, raw: Any, twice: list[str], request: Request, *, shown: str = ""
