@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,12 +13,14 @@ import click
 from allotment.cli.columns import folded, terminal_width
 from allotment.cli.followed import NEVER_SENT, Team, followed, team_of
 from allotment.cli.forms.followed import followed_data, why_lines
+from allotment.cli.forms.kueue_next import next_lines, said_data
 from allotment.cli.forms.why import answer_data, change_lines, funnel_lines
 from allotment.cli.shared import safe
 from allotment.cli.words import counted
 from allotment.cli.world import ChosenWorld
 from allotment.errors import EXIT_FINE, FindingsError, Severity, UsageError
 from allotment.kubernetes.follow import Followed, State
+from allotment.planning.kueue_asked import NOTHING_SAID, Said, next_of, next_of_unsent
 from allotment.planning.why import State as Fit
 from allotment.planning.why import Why
 from allotment.planning.why_cluster import ClusterWhy, why_on_cluster
@@ -31,9 +34,17 @@ FORMAT_VERSION = 1
 ENDED = frozenset({State.FINISHED, State.FAILED, State.ABSENT})
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is seen of one, and what Kueue's model says of what waits of it."""
+
+    why: ClusterWhy
+    said: Said
+
+
 def whys_of(
     name: str, root: Path, platform: Path | None, team: str | None, chosen: ChosenWorld
-) -> list[ClusterWhy]:
+) -> list[Told]:
     """What is on the cluster under this name; where nothing is, the need alone is left to ask about."""
     snapshot = chosen.snapshot
     if snapshot is None or _is_no_name(name, root):
@@ -44,10 +55,26 @@ def whys_of(
         note = f"nothing of `{safe(name)}` is on {safe(snapshot.name)} yet: this is about its need alone"
         click.echo(f"note: {note}", err=True)
         return []
+    known = None if whom.opened is None else whom.opened.platform
     return [
-        why_on_cluster(snapshot, chosen.world, each, others=_others(whom, each.name, chosen))
+        Told(
+            why_on_cluster(snapshot, chosen.world, each, others=_others(whom, each.name, chosen)),
+            next_of(snapshot, each, known),
+        )
         for each in found
     ]
+
+
+def said_of_unsent(
+    name: str, root: Path, platform: Path | None, team: str | None, chosen: ChosenWorld
+) -> Said:
+    """What Kueue would do with what is not on the cluster yet, once it was sent."""
+    if chosen.snapshot is None or _is_no_name(name, root):
+        return NOTHING_SAID
+    opened = team_of(chosen.snapshot, root, [name], platform=platform, team=team).opened
+    if opened is None:
+        return NOTHING_SAID
+    return next_of_unsent(chosen.snapshot, Path(name).stem, opened.repository, opened.platform, opened.team)
 
 
 def _is_not_there(found: Followed) -> bool:
@@ -85,13 +112,17 @@ def _others(whom: Team, name: str, chosen: ChosenWorld) -> Sequence[Other]:
         return ()
 
 
-def show_whys(found: Sequence[ClusterWhy], chosen: ChosenWorld, form: str) -> int:
+def show_whys(found: Sequence[Told], chosen: ChosenWorld, form: str) -> int:
     """Print the answers."""
     if form == "json":
         answers = [
-            {**followed_data(each.followed), "devices": None if told is None else answer_data(told)}
+            {
+                **followed_data(each.why.followed),
+                "devices": None if told is None else answer_data(told),
+                "next": said_data(each.said),
+            }
             for each in found
-            for told in (_worth_telling(each),)
+            for told in (_worth_telling(each.why),)
         ]
         data = {"format_version": FORMAT_VERSION, "world": chosen.name, "answers": answers}
         click.echo(json.dumps(data, indent=2, ensure_ascii=False))
@@ -101,7 +132,7 @@ def show_whys(found: Sequence[ClusterWhy], chosen: ChosenWorld, form: str) -> in
     for place, each in enumerate(found):
         if place:
             click.echo("")
-        for line in _lines(each, left_out):
+        for line in _lines(each.why, each.said, left_out):
             for piece in folded(line, width):
                 click.echo(piece)
     return EXIT_FINE
@@ -112,9 +143,12 @@ def _worth_telling(found: ClusterWhy) -> Why | None:
     return None if found.followed.state in ENDED else found.told
 
 
-def _lines(found: ClusterWhy, left_out: int) -> Iterator[str]:
+def _lines(found: ClusterWhy, said: Said, left_out: int) -> Iterator[str]:
     shown, told = found.followed, _worth_telling(found)
     yield from why_lines(shown)
+    if said.outlooks:
+        yield ""
+        yield from next_lines(said)
     if told is not None and (shown.state is not State.RUNNING or shown.causes):
         yield ""
         yield f"  the devices of one pod ({safe(told.asks)}): {safe(told.sentence)}"
@@ -124,6 +158,7 @@ def _lines(found: ClusterWhy, left_out: int) -> Iterator[str]:
             yield ""
             yield from change_lines(told)
     notes = [*shown.notes, *(told.notes if told is not None else ())]
+    notes += () if said.outlooks else said.notes
     if left_out:
         notes.append(f"{counted(left_out, 'fault')} in objects of devices, which count for nothing here")
     if notes:

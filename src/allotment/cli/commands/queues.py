@@ -7,15 +7,19 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from allotment.cli.cluster import cluster_options, snapshot_for
-from allotment.cli.columns import terminal_width
+from allotment.cli.columns import folded, terminal_width
 from allotment.cli.forms.queues import as_data, as_text
 from allotment.cli.shared import output_option
 from allotment.errors import EXIT_FINE, UsageError, did_you_mean
 from allotment.planning.queues import Shares
+
+if TYPE_CHECKING:
+    from allotment.kubernetes.cluster.snapshot import Snapshot
 
 
 @click.command(short_help="Say what each team's share is, and what is in use of it.")
@@ -36,19 +40,29 @@ def command(
     Of a cluster (--cluster), of one as it was written down (--snapshot), or, with neither, of this machine by
     the platform's file. A quota is guaranteed; what of it is idle others may borrow, up to their limits, and
     it comes back by taking it from them; weights share out what nobody has a right to. A queue that is named
-    is explained: how its numbers come about.
+    is explained: how its numbers come about. Of a cluster with Kueue, the order of what waits follows, and
+    what becomes of it by a model of Kueue.
     """
-    shares = _named(_shares(cluster, snapshot, platform), names)
+    found = snapshot_for(cluster, snapshot)
+    shares = _named(_shares(found, platform), names)
+    data, lines = as_data(shares), [*as_text(shares, terminal_width(), in_words=bool(names))]
+    if found is not None:
+        from allotment.cli.forms.kueue_next import queues_data, queues_lines
+        from allotment.planning.kueue_asked import next_of_queues
+
+        said = next_of_queues(found)
+        data["next"] = queues_data(said, names)
+        told = [line for each in queues_lines(said, names) for line in folded(each, terminal_width())]
+        lines += ["", *told] if told else []
     if form == "json":
-        click.echo(json.dumps(as_data(shares), ensure_ascii=False, indent=2))
+        click.echo(json.dumps(data, ensure_ascii=False, indent=2))
         return EXIT_FINE
-    for line in as_text(shares, terminal_width(), in_words=bool(names)):
+    for line in lines:
         click.echo(line)
     return EXIT_FINE
 
 
-def _shares(cluster: str | None, snapshot: Path | None, platform: Path | None) -> Shares:
-    found = snapshot_for(cluster, snapshot)
+def _shares(found: Snapshot | None, platform: Path | None) -> Shares:
     if found is not None:
         from allotment.planning.queues_of_cluster import shares_of_cluster
 

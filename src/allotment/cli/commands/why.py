@@ -35,7 +35,8 @@ def command(
     the smallest first: each was tried with the allocator, and with it the claim fits.
 
     With --cluster or --snapshot, of what is there: first the sentence that names the cause, what to do and
-    the evidence, then what its queue may use, then the devices and the changes.
+    the evidence, then what its queue may use, what a model of Kueue says that Kueue does next (whom it would
+    evict, whose end would let it in), then the devices and the changes.
 
     The exit code is 0 whatever the answer is, as that of `allot claim`; `allot check` refuses what never
     fits.
@@ -48,9 +49,17 @@ def command(
         if found:
             return show_whys(found, chosen, form)
     answers = answers_for(name, repository, platform, team, chosen)
+    data, lines = as_data(answers, chosen.name), [*as_text(answers, chosen.name)]
+    if chosen.snapshot is not None:
+        from allotment.cli.forms.kueue_next import next_lines, said_data
+        from allotment.cli.whys import said_of_unsent
+
+        said = said_of_unsent(name, repository, platform, team, chosen)
+        data["next"] = said_data(said)
+        lines += ["", *next_lines(said)] if said.outlooks else [f"note: {each}" for each in said.notes]
     if form == "json":
-        click.echo(json.dumps(as_data(answers, chosen.name), indent=2, ensure_ascii=False))
+        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
         return EXIT_FINE
-    for line in as_text(answers, chosen.name):
+    for line in lines:
         click.echo(line)
     return EXIT_FINE
