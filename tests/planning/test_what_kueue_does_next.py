@@ -136,6 +136,42 @@ def test_who_is_evicted_is_named_with_the_reason() -> None:
     assert found.cycle > 1
 
 
+def test_who_asks_for_the_same_waits_for_the_same_reason() -> None:
+    works = [workload(f"w{number}", "archive", 2) for number in range(3)]
+    said = next_of_queues(cluster(*queue("archive", 3), held("maps", "archive", 3), *works))
+    told = {(each.reason, each.message) for each in said.queues["archive"]}
+    assert len(told) == 1
+    assert "2 more needed" in told.pop()[1]
+
+
+def test_a_strict_queue_waits_for_its_first() -> None:
+    works = [workload("large", "archive", 3, priority=5), workload("small", "archive", 1)]
+    objects = queue("archive", 4, queueingStrategy="StrictFIFO")
+    snapshot = cluster(*objects, held("maps", "archive", 3), *works)
+    assert asked(snapshot, "archive/large").ends == ("Workload archive/maps",)
+    assert asked(snapshot, "archive/small").next is Next.NOT_TRIED
+
+
+def test_a_wider_window_waits_for_others_and_not_for_itself() -> None:
+    elastic = {"kueue.x-k8s.io/elastic-job": "true"}
+    wider = {**elastic, "kueue.x-k8s.io/workload-slice-replacement-for": "archive/letters"}
+    snapshot = cluster(
+        *queue("archive", 4),
+        held("letters", "archive", 2, metadata={"annotations": elastic}),
+        held("maps", "archive", 2),
+        workload("wider", "archive", 4, metadata={"annotations": wider}),
+    )
+    assert asked(snapshot, "archive/wider").ends == ("Workload archive/maps",)
+
+
+def test_admission_checks_come_after_the_quota() -> None:
+    checks = {"admissionChecks": [{"name": "provisioned"}]}
+    objects = queue("archive", 4, admissionChecksStrategy=checks)
+    found = asked(cluster(*objects, workload("letters", "archive", 1)), "archive/letters")
+    assert found.next is Next.ADMITTED
+    assert "admission checks" in " ".join(found.notes)
+
+
 def test_a_queue_that_stands_is_told() -> None:
     snapshot = cluster(*queue("archive", 4, stopPolicy="Hold"), workload("letters", "archive", 1))
     found = asked(snapshot, "archive/letters")

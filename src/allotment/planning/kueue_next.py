@@ -24,10 +24,11 @@ from allotment.scheduling.state.workloads import Workload
 
 MOST_CYCLES: Final = 200
 MOST_ENDS: Final = 40
-MOST_TRIED: Final = 800
+MOST_TRIED: Final = 400
 """Cycles in all that are spent on finding who must end."""
 MENDED_BY_NO_END: Final = frozenset({Reason.MISCONFIGURED, Reason.SUSPENDED, Reason.GATED})
 SECOND: Final = 1.0
+CHECKS: Final = "that reserves its quota: its admission checks come after it"
 NOT_SEEN: Final = (
     "Kueue has told it to wait; unless that has changed since, something that was not seen holds quota"
 )
@@ -81,6 +82,8 @@ class _Run:
     waits: dict[str, Waits] = field(default_factory=dict)
     victims: dict[str, list[Evicted]] = field(default_factory=dict)
     stopping: set[str] = field(default_factory=set)
+    checked: set[str] = field(default_factory=set)
+    by_shape: dict[tuple[str, str | None], Waits] = field(default_factory=dict)
     cycles: int = 0
 
     def go(self, until: str | None = None, most: int = MOST_CYCLES) -> _Run:
@@ -93,6 +96,15 @@ class _Run:
             before = told
         return self
 
+    def told_by_shape(self) -> Mapping[tuple[str, str | None], Waits]:
+        """What was told to those that wait, by queue and by what they ask for."""
+        if not self.by_shape:
+            for line in self.memory.lines.values():
+                for key, each in line.aside.items():
+                    if key in self.waits:
+                        self.by_shape[each.info.cluster_queue, each.info.shape] = self.waits[key]
+        return self.by_shape
+
     def _cycle(self) -> frozenset[str] | None:
         """Who was told to wait; empty where something moved, None where nobody was looked at."""
         self.cycles += 1
@@ -102,6 +114,7 @@ class _Run:
         for each in decisions:
             if isinstance(each, Admitted):
                 self.admitted.setdefault(each.workload, self.cycles)
+                self.checked |= set() if each.complete else {each.workload}
                 moved = True
             elif isinstance(each, Evicted):
                 self.victims.setdefault(each.by or "", []).append(each)
@@ -178,12 +191,13 @@ def _told(scene: Scene, run: _Run, workload: Workload) -> Outlook:
         notes = tuple(_stopping(scene)) if run.admitted[key] > 1 else ()
         if run.admitted[key] == 1 and workload.waiting is not None:
             notes = (NOT_SEEN,)
+        notes += (CHECKS,) if key in run.checked else ()
         return Outlook(key, name, Next.ADMITTED, run.admitted[key], notes=notes)
     if last is not None or workload.held_back:
         return Outlook(key, name, Next.WAITS, 0, reason, message)
     alike = _alike(run, workload)
     if alike is not None:
-        return Outlook(key, name, Next.WAITS, 0, str(alike), "as one before it that asks for the same")
+        return Outlook(key, name, Next.WAITS, 0, str(alike.reason), alike.message)
     return Outlook(key, name, Next.NOT_TRIED, notes=tuple(_before(scene, run, workload)))
 
 
@@ -203,12 +217,12 @@ def _recorded(workload: Workload) -> tuple[str, str]:
     return (told.reason, told.message) if told is not None else ("", "")
 
 
-def _alike(run: _Run, workload: Workload) -> Reason | None:
-    """Why those that ask for the same were put aside, if they were."""
+def _alike(run: _Run, workload: Workload) -> Waits | None:
+    """What was told to one that asks for the same, with which it was put aside."""
     for line in run.memory.lines.values():
         found = line.set_aside(workload.key)
-        if found is not None and found.info.shape is not None:
-            return line.parked.get(found.info.shape)
+        if found is not None and found.info.shape in line.parked:
+            return run.told_by_shape().get((found.info.cluster_queue, found.info.shape))
     return None
 
 
