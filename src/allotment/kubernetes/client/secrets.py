@@ -16,7 +16,7 @@ from urllib.parse import urlsplit, urlunsplit
 from allotment.errors import WorldError
 
 HIDDEN: Final = "(hidden)"
-LEAST: Final = 4
+LEAST: Final = 12
 """Shorter words than this are no secret, and stand in many others."""
 _LINE: Final = re.compile(r"[\t -~]*")
 _QUOTED: Final = re.compile(r"""[:,]?\s*(?:in\s+)?(?:bytearray\()?b?(?:'.*'|".*")\)?""", re.DOTALL)
