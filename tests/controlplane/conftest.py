@@ -10,11 +10,12 @@ import pytest
 
 from allotment.kubernetes.client import Client
 from allotment.kubernetes.kinds import NAMESPACE
+from tests.buckets.moto_server import moto
 from tests.controlplane.components import PROGRAMS
 from tests.controlplane.kueue_manager import Kueue, can_be_apart
-from tests.controlplane.nodes import publish
+from tests.controlplane.nodes import publish, withdraw
 from tests.controlplane.plane import Plane, Settings
-from tests.controlplane.team import kueue_configuration
+from tests.controlplane.team import Team, kueue_configuration, team_on
 from tests.go_programs import NoProgram, built
 
 HERE = Path(__file__).parent
@@ -73,6 +74,21 @@ def with_kueue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
             kueue.stop()
     finally:
         found.stop()
+
+
+@pytest.fixture(scope="module")
+def nodes(plane: Plane, request: pytest.FixtureRequest) -> Iterator[None]:
+    """The nodes that the module describes as ``NODES``."""
+    publish(plane.client(), request.module.NODES, port=plane.kubelet.port)
+    yield
+    withdraw(plane.client())
+
+
+@pytest.fixture
+def team(plane: Plane, nodes: None, tmp_path: Path) -> Iterator[Team]:
+    """A team with a bucket, on nodes of the default scheduler."""
+    with moto() as store, team_on(plane, tmp_path, store, "default") as found:
+        yield found
 
 
 @pytest.fixture

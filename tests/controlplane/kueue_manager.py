@@ -21,6 +21,7 @@ from allotment.kubernetes.kinds import NAMESPACE, Kind
 from tests.controlplane import kueue_module
 from tests.controlplane.components import PROGRAMS
 from tests.controlplane.installing import define_kueue
+from tests.controlplane.overlooked import Touching
 from tests.controlplane.plane import Plane, answers
 from tests.controlplane.processes import NotReady, Program, free_ports, until
 from tests.go_programs import built
@@ -52,6 +53,7 @@ class Kueue:
         self._folder = plane.folder / "kueue"
         self._webhooks, self._health = free_ports(2)
         self._program: Program | None = None
+        self._touching: Touching | None = None
         self._write_certificates()
         self._write_configuration(configuration, gates)
 
@@ -64,6 +66,8 @@ class Kueue:
         for each in kueue_module.webhooks():
             kind = Kind(each["apiVersion"], each["kind"], f"{each['kind'].lower()}s", is_namespaced=False)
             plane.put(kind, {**each, "webhooks": [self._reached(one) for one in each["webhooks"]]})
+        self._touching = Touching(plane.client())
+        self._touching.start()
 
     def start_manager(self) -> None:
         """The program alone, and wait until it is ready."""
@@ -81,6 +85,9 @@ class Kueue:
 
     def stop(self) -> None:
         """End it; what is asked of it stays so, and fails."""
+        if self._touching is not None:
+            self._touching.stop()
+            self._touching = None
         if self._program is not None:
             self._program.stop(hard=True)
             self._program = None

@@ -8,25 +8,10 @@ from pathlib import Path
 import pytest
 
 from allotment.kubernetes.kinds import CLAIM, CLAIM_TEMPLATE, CONFIG_MAP, JOB, POD, Object
-from tests.buckets.moto_server import moto
-from tests.controlplane.nodes import publish, withdraw
-from tests.controlplane.plane import Plane
 from tests.controlplane.processes import until
-from tests.controlplane.team import TEAM, Team, ending, held, team_on
+from tests.controlplane.team import TEAM, Team, ending, held
 
-
-@pytest.fixture(scope="module")
-def nodes(plane: Plane) -> Iterator[None]:
-    client = plane.client()
-    publish(client, "2 nodes of 2 x A100-80, 1 nodes of 4 x L4", port=plane.kubelet.port)
-    yield
-    withdraw(client)
-
-
-@pytest.fixture
-def team(plane: Plane, nodes: None, tmp_path: Path) -> Iterator[Team]:
-    with moto() as store, team_on(plane, tmp_path, store, "default") as found:
-        yield found
+NODES = "2 nodes of 2 x A100-80, 1 nodes of 4 x L4"
 
 
 @pytest.mark.smoke

@@ -15,21 +15,15 @@ from allotment.kubernetes.client import ApiError, Client
 from allotment.kubernetes.kinds import JOB, POD, WORKLOAD
 from tests.buckets.moto_server import moto
 from tests.controlplane.installing import RESTRICTED
-from tests.controlplane.nodes import publish, withdraw
 from tests.controlplane.plane import Plane
 from tests.controlplane.processes import until
 from tests.controlplane.team import IMAGE, TEAM, Team, team_on
 
+NODES = "2 nodes of 1 x A100-80"
+
 COMPLETIONS = 8
 INDEX = "batch.kubernetes.io/job-completion-index"
 ENDS = "trap 'exit 143' TERM; while :; do sleep 0.05; done"
-
-
-@pytest.fixture(scope="module")
-def nodes(plane: Plane) -> Iterator[None]:
-    publish(plane.client(), "2 nodes of 1 x A100-80", port=plane.kubelet.port)
-    yield
-    withdraw(plane.client())
 
 
 def job(namespace: str, words: str, parallelism: int, **metadata: Any) -> dict[str, Any]:

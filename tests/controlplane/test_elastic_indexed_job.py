@@ -16,11 +16,12 @@ import pytest
 from allotment.kubernetes.client import Client
 from allotment.kubernetes.kinds import CLAIM, CLUSTER_QUEUE, JOB, POD, WORKLOAD
 from tests.buckets.moto_server import moto
-from tests.controlplane.nodes import publish, withdraw
 from tests.controlplane.operating import condition, indexed, one_card
 from tests.controlplane.plane import Plane
 from tests.controlplane.processes import until
 from tests.controlplane.team import TEAM, ending, team_on
+
+NODES = "1 nodes of 4 x A100-80"
 
 PAGES: Final = 10
 VOLUMES: Final = 8
@@ -108,13 +109,6 @@ class Book:
         ]
         live = sum(not condition(each, "Finished") for each in owned)
         return f"; quota in use {''.join(used) or 0}, Workloads {len(owned)}, live {live}"
-
-
-@pytest.fixture(scope="module")
-def nodes(plane: Plane) -> Iterator[None]:
-    publish(plane.client(), "1 nodes of 4 x A100-80", port=plane.kubelet.port)
-    yield
-    withdraw(plane.client())
 
 
 @pytest.mark.parametrize("finishing", [True, False], ids=["finishing", "abrupt"])

@@ -11,28 +11,15 @@ from allotment.kubernetes.client import Client
 from allotment.kubernetes.kinds import POD, Object
 from tests.buckets.moto_server import moto
 from tests.controlplane.histories import Counted, burnt, starts, with_defaults
-from tests.controlplane.nodes import publish, withdraw
 from tests.controlplane.operating import peer
 from tests.controlplane.plane import Plane
 from tests.controlplane.processes import until
 from tests.controlplane.team import TEAM, Team, ending, team_on
 from tests.controlplane.test_a_campaign_under_kueue import active as queue_is_active
 
+NODES = "1 nodes of 2 x A100-80"
+
 PAGES = 30
-
-
-@pytest.fixture(scope="module")
-def nodes(plane: Plane) -> Iterator[None]:
-    client = plane.client()
-    publish(client, "1 nodes of 2 x A100-80", port=plane.kubelet.port)
-    yield
-    withdraw(client)
-
-
-@pytest.fixture
-def team(plane: Plane, nodes: None, tmp_path: Path) -> Iterator[Team]:
-    with moto() as store, team_on(plane, tmp_path, store, "default") as found:
-        yield found
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,23 +10,16 @@ import pytest
 from allotment.kubernetes.client import Client
 from allotment.kubernetes.kinds import CLAIM, CONFIG_MAP, JOB, NODE, POD, SECRET
 from tests.controlplane.installing import RESTRICTED
-from tests.controlplane.nodes import publish, withdraw
 from tests.controlplane.plane import Plane
 from tests.controlplane.processes import until
+
+NODES = "2 nodes of 2 x A100-80, 2 nodes of 4 x L4"
 
 pytestmark = pytest.mark.usefixtures("nodes")
 LARGE = (
     "device.driver == 'gpu.nvidia.com' && "
     "device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('40Gi')) >= 0"
 )
-
-
-@pytest.fixture(scope="module")
-def nodes(plane: Plane) -> Iterator[None]:
-    client = plane.client()
-    publish(client, "2 nodes of 2 x A100-80, 2 nodes of 4 x L4", port=plane.kubelet.port)
-    yield
-    withdraw(client)
 
 
 def job(namespace: str, words: str, **more: Any) -> dict[str, Any]:

@@ -4,34 +4,18 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from allotment.kubernetes.kinds import JOB, LEASE, kind_of
 from allotment.kubernetes.render.platform.controller import SYSTEM, controller_objects
-from tests.buckets.moto_server import moto
-from tests.controlplane.nodes import publish, withdraw
 from tests.controlplane.operating import Controller, as_installed, operating, running_indexes
-from tests.controlplane.plane import Plane
 from tests.controlplane.processes import until
-from tests.controlplane.team import PIPELINE, TEAM, Team, ending, platform_for, team_on
+from tests.controlplane.team import PIPELINE, TEAM, Team, ending, platform_for
 from tests.kubernetes.stored import CONTROLLER
 
-
-@pytest.fixture(scope="module")
-def nodes(plane: Plane) -> Iterator[None]:
-    client = plane.client()
-    publish(client, "1 nodes of 4 x A100-80", port=plane.kubelet.port)
-    yield
-    withdraw(client)
-
-
-@pytest.fixture
-def team(plane: Plane, nodes: None, tmp_path: Path) -> Iterator[Team]:
-    with moto() as store, team_on(plane, tmp_path, store, "default") as found:
-        yield found
+NODES = "1 nodes of 4 x A100-80"
 
 
 @pytest.fixture
