@@ -41,39 +41,41 @@ def needs(*names: str) -> None:
 @pytest.fixture(scope="session")
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
     """A plane as Kubernetes is by default."""
-    yield from _running(tmp_path_factory.mktemp("plane"), Settings(users=MEMBERS))
+    yield from running(tmp_path_factory.mktemp("plane"), Settings(users=MEMBERS))
 
 
-def _running(folder: Path, settings: Settings) -> Iterator[Plane]:
+def running(folder: Path, settings: Settings, described: str = "") -> Iterator[Plane]:
+    """A plane with a kubelet and the described nodes, until the fixture that yields from it ends."""
     needs("etcd", "kubernetes")
     found = Plane(folder, settings)
     found.start()
-    found.start_kubelet()
     try:
+        found.start_kubelet()
+        if described:
+            publish(found.client(), described, port=found.kubelet.port)
         yield found
     finally:
         found.stop()
 
 
-@pytest.fixture(scope="session")
-def with_kueue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
-    """A plane with two nodes of cards, and Kueue's manager as the platform's file would have it."""
+def running_with_kueue(folder: Path, described: str) -> Iterator[Plane]:
+    """The same with Kueue's manager, as the platform's file would have it."""
     needs("etcd", "kubernetes", "kueue")
     if not can_be_apart():
         pytest.skip("Kueue needs an /etc of its own, and this machine does not let us make one (unshare)")
-    found = Plane(tmp_path_factory.mktemp("kueue"), Settings(users=MEMBERS))
-    found.start()
-    try:
-        found.start_kubelet()
-        publish(found.client(), "2 nodes of 2 x A100-80", port=found.kubelet.port)
+    for found in running(folder, Settings(users=MEMBERS), described):
         kueue = Kueue(found, kueue_configuration(found.folder))
         kueue.start()
         try:
             yield found
         finally:
             kueue.stop()
-    finally:
-        found.stop()
+
+
+@pytest.fixture(scope="session")
+def with_kueue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
+    """A plane with two nodes of cards, and Kueue."""
+    yield from running_with_kueue(tmp_path_factory.mktemp("kueue"), "2 nodes of 2 x A100-80")
 
 
 @pytest.fixture(scope="module")

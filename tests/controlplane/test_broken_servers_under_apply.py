@@ -10,8 +10,7 @@ import pytest
 
 from allotment.kubernetes.kinds import JOB
 from tests.buckets.moto_server import moto
-from tests.controlplane.conftest import MEMBERS, needs
-from tests.controlplane.nodes import publish
+from tests.controlplane.conftest import MEMBERS, running
 from tests.controlplane.plane import Plane, Settings
 from tests.controlplane.processes import until
 from tests.controlplane.team import TEAM, Said, Team, ending, team_on
@@ -21,15 +20,7 @@ pytestmark = pytest.mark.soak
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
-    needs("etcd", "kubernetes")
-    plane = Plane(tmp_path_factory.mktemp("large"), Settings(users=MEMBERS))
-    plane.start()
-    try:
-        plane.start_kubelet()
-        publish(plane.client(), "50 nodes of 1 x A100-80", port=plane.kubelet.port)
-        yield plane
-    finally:
-        plane.stop()
+    yield from running(tmp_path_factory.mktemp("large"), Settings(users=MEMBERS), "50 nodes of 1 x A100-80")
 
 
 @pytest.fixture

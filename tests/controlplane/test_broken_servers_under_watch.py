@@ -15,9 +15,8 @@ import pytest
 
 from allotment.kubernetes.kinds import CLAIM, CLAIM_TEMPLATE, CONFIG_MAP, JOB, LEASE, POD
 from tests.buckets.moto_server import moto
-from tests.controlplane.conftest import MEMBERS, needs
+from tests.controlplane.conftest import MEMBERS, running
 from tests.controlplane.histories import burnt, starts
-from tests.controlplane.nodes import publish
 from tests.controlplane.operating import operating, running_indexes
 from tests.controlplane.plane import Plane, Settings
 from tests.controlplane.processes import die_with_parent, until
@@ -29,15 +28,7 @@ RIGHT_WITHIN = 30
 
 @pytest.fixture(scope="module")
 def fragile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
-    needs("etcd", "kubernetes")
-    plane = Plane(tmp_path_factory.mktemp("fragile"), Settings(users=MEMBERS))
-    plane.start()
-    try:
-        plane.start_kubelet()
-        publish(plane.client(), "2 nodes of 2 x A100-80", port=plane.kubelet.port)
-        yield plane
-    finally:
-        plane.stop()
+    yield from running(tmp_path_factory.mktemp("fragile"), Settings(users=MEMBERS), "2 nodes of 2 x A100-80")
 
 
 @pytest.fixture

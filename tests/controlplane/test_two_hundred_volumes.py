@@ -12,13 +12,11 @@ import pytest
 
 from allotment.kubernetes.kinds import CLAIM
 from tests.buckets.moto_server import moto
-from tests.controlplane.conftest import MEMBERS, needs
+from tests.controlplane.conftest import running_with_kueue
 from tests.controlplane.histories import starts
-from tests.controlplane.kueue_manager import Kueue, can_be_apart
-from tests.controlplane.nodes import publish
-from tests.controlplane.plane import Plane, Settings
+from tests.controlplane.plane import Plane
 from tests.controlplane.processes import until
-from tests.controlplane.team import PIPELINE, TEAM, Team, ending, kueue_configuration, team_on
+from tests.controlplane.team import PIPELINE, TEAM, Team, ending, team_on
 from tests.controlplane.test_a_campaign_under_kueue import active as queue_is_active
 
 pytestmark = pytest.mark.soak
@@ -35,20 +33,7 @@ WAYS: dict[str, tuple[dict[str, Any], Any]] = {
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
-    needs("etcd", "kubernetes", "kueue")
-    if not can_be_apart():
-        pytest.skip("Kueue needs an /etc of its own, and this machine does not let us make one (unshare)")
-    plane = Plane(tmp_path_factory.mktemp("fifty"), Settings(users=MEMBERS))
-    plane.start()
-    try:
-        plane.start_kubelet()
-        publish(plane.client(), FLEET, port=plane.kubelet.port)
-        kueue = Kueue(plane, kueue_configuration(plane.folder))
-        kueue.start()
-        yield plane
-        kueue.stop()
-    finally:
-        plane.stop()
+    yield from running_with_kueue(tmp_path_factory.mktemp("fifty"), FLEET)
 
 
 @pytest.mark.parametrize("scheduler", WAYS)
