@@ -133,7 +133,7 @@ class Operator:
             events = self.client.watch(
                 looked.kind, namespace, labels=labels, since=looked.version or None, seconds=seconds
             )
-            with closing(cast("Iterator[Any]", iter(events))) as happening:  # type: ignore[type-var]
+            with closing(cast("Iterator[Any]", iter(events))) as happening:  # type: ignore[type-var]  # a generator
                 next(happening, None)
         except (ApiError, CutError):
             self.sleep(max(0.0, interval - (self.now() - began)))

@@ -73,7 +73,7 @@ class Placer:
             names = {leaf.name for leaf in member.leaves}
             part = [task for task in tasks if task.leaf in names]
             place = self._leaf if isinstance(member, Leaf) else self._branch
-            if not place(nodes, group, member, part):  # type: ignore[arg-type]
+            if not place(nodes, group, member, part):  # type: ignore[arg-type]  # `place` is of its kind
                 return False
         return True
 

@@ -51,7 +51,7 @@ def _group(raw: Raw) -> ResourceGroup:
             *(
                 None if resource.get(key) is None else read_quota(resource["name"], str(resource[key]))
                 for key in ("nominalQuota", "borrowingLimit", "lendingLimit")
-            )  # type: ignore[arg-type]
+            )  # type: ignore[arg-type]  # the first is required
         )
         for flavor in raw.get("flavors") or ()
         for resource in flavor.get("resources") or ()
