@@ -1,0 +1,87 @@
+"""Where and under what work is done: the scheduler, the cluster as its state, the teams, and the paces.
+
+The state holds nodes, devices and queues of every scheduler that is asked; what a snapshot shows running
+stands in it as well. Whoever builds it renders the queues as they would be applied and reads them back, so
+that a simulation decides on what a cluster would be given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from allotment.scheduling.default import Settings as DefaultSettings
+from allotment.scheduling.kai import Settings as KaiSettings
+from allotment.scheduling.kueue import Settings as KueueSettings
+from allotment.scheduling.state.state import State
+
+
+class Scheduler(StrEnum):
+    """Who decides. ``simple`` counts whole cards, first come first served, and knows no teams."""
+
+    SIMPLE = "simple"
+    DEFAULT = "default"
+    KUEUE = "kueue"
+    KAI = "kai"
+    BOTH = "both"
+
+
+@dataclass(frozen=True, slots=True)
+class TeamShare:
+    """A team's place in each scheduler, and its share in GPUs (None: as much as there is, no limit)."""
+
+    name: str
+    namespace: str
+    local_queue: str = ""
+    share_queue: str = ""
+    quota: float | None = None
+    weight: float = 1.0
+    limit: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast things go that are neither decisions nor pages: seconds, or per second. Inputs, with sources.
+
+    ``kueue_rate`` is Kueue's own performance harness (15,000 workloads in 351 s); ``kai_period`` its default
+    schedule period; ``default_rate`` what kube-scheduler binds; the others are guesses that a plan states.
+    ``coarse`` is the least time between two rounds of a scheduler (0: as its own pace has it), for long work.
+    """
+
+    kueue_rate: float = 42.0
+    kai_period: float = 1.0
+    default_rate: float = 100.0
+    pod_start: float = 2.0
+    image_pull: float = 60.0
+    model_load: float = 30.0
+    mig_cut: float = 10.0
+    coarse: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Chances:
+    """What goes wrong by chance: failures per started unit, node losses per hour, hours until one is back."""
+
+    unit_fails: float = 0.0
+    node_lost_per_hour: float = 0.0
+    node_back_hours: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """All of it. ``cards`` names the kind of card (catalogue id) of each device by ``driver/pool/name``.
+
+    For nodes that only count their GPUs, ``card_of_node`` names the kind.
+    """
+
+    scheduler: Scheduler
+    state: State = field(hash=False)
+    teams: Mapping[str, TeamShare] = field(hash=False)
+    cards: Mapping[str, str] = field(default_factory=dict, hash=False)
+    card_of_node: Mapping[str, str] = field(default_factory=dict, hash=False)
+    pace: Pace = Pace()
+    chances: Chances = Chances()
+    default: DefaultSettings = field(default_factory=DefaultSettings)
+    kueue: KueueSettings = field(default_factory=KueueSettings)
+    kai: KaiSettings = field(default_factory=KaiSettings)

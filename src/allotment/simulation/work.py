@@ -1,0 +1,91 @@
+"""Work as a simulation sees it: campaigns, fleets and gangs with what their pods ask for, whoever wrote them.
+
+A plan makes it from a repository, a trace from its rows, a snapshot from what runs. One unit of work is a
+volume of pages; a job that cannot resume is a volume of one page. Units are looked up by their number, so
+that a hundred thousand of them that wait cost no more than a count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from allotment.devices.nodes import NodeSelector
+from allotment.scheduling.state.nodes import Toleration
+from allotment.scheduling.state.pod_groups import PodRequest, Together
+from allotment.scheduling.state.pods import PodClaim
+
+
+class Kind(StrEnum):
+    """What the work is: it ends volume by volume, never, or all at once."""
+
+    CAMPAIGN = "campaign"
+    FLEET = "fleet"
+    GANG = "gang"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What one pod asks for.
+
+    ``claims`` are of its own (or named ones that pods share); ``request`` is cpu (thousandths), memory
+    (bytes) and GPUs that are counted or shared without a claim. ``charges`` is what quota is charged for a
+    pod, by resource (Kueue's amounts), ``gpus`` how many cards it counts as in a team's share.
+    """
+
+    claims: tuple[PodClaim, ...] = ()
+    request: PodRequest = field(default_factory=PodRequest)
+    charges: Mapping[str, int] = field(default_factory=dict, hash=False)
+    gpus: float = 0.0
+    node_selector: Mapping[str, str] = field(default_factory=dict, hash=False)
+    affinity: NodeSelector | None = None
+    tolerations: tuple[Toleration, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A volume, or whatever is done from start to end: its pages, of which so many are ``done`` already.
+
+    ``seconds`` is how long all of its pages take where that is known (a trace tells); None is drawn from the
+    run times of the work's recipe. ``fails``: it ends as a failure of its own, which a trace tells too.
+    """
+
+    name: str
+    pages: int = 1
+    done: int = 0
+    seconds: float | None = None
+    fails: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A campaign, a fleet or a gang.
+
+    At most ``most`` pods run at once; ``least`` start together or not at all where the scheduler can hold it
+    to that. A fleet has ``most`` replicas at most and ``least`` at least, and no units; a gang is one unit
+    that all of its ``most`` pods work on. ``pack`` units are done by one pod, one after the other.
+    ``recipe`` is the key of its run times, ``image`` what a node must pull first (empty: nothing).
+    Times are seconds. ``planned`` marks what a plan is about.
+    """
+
+    name: str
+    team: str
+    kind: Kind
+    ask: Ask
+    units: Sequence[Unit] = ()
+    arrival: float = 0.0
+    least: int = 1
+    most: int = 1
+    priority: int = 0
+    preemptible: bool = True
+    pack: int = 1
+    together: Together | None = None
+    recipe: str = ""
+    image: str = ""
+    retries: int = 3
+    reclaims: int = 20
+    grace: float = 120.0
+    max_seconds: float = 21_600.0
+    ends: float | None = None
+    planned: bool = False
