@@ -1,0 +1,100 @@
+"""What stands between the event loop and a scheduler's model, as a protocol.
+
+The loop owns time, and plays what is no scheduler: the Job controller that makes pods, the kubelet that runs
+them. An adapter owns the ``State`` and the model's memory. It is told what happened, and when asked to run a
+round it calls ``decide`` and says in orders what came of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from allotment.simulation.work import Work
+
+
+class PodId(NamedTuple):
+    """A pod: the ``attempt``-th of one of a work's indexes. Of a fleet that is the replica's number."""
+
+    work: str
+    number: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The pod gets this node and these devices (``driver/pool/name``; empty where GPUs are only counted)."""
+
+    pod: PodId
+    node: str
+    devices: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The pod has to leave: SIGTERM now, its grace period after that; for the work ``by``, if for any."""
+
+    pod: PodId
+    by: str = ""
+    reason: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MayRun:
+    """So many pods of the work may exist from now on: admitted, grown, cut, or (0) evicted.
+
+    Pods above it that run are stopped by ``Stop`` orders of their own.
+    """
+
+    work: str
+    pods: int
+    by: str = ""
+    reason: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """The work gets no more now; ``never`` says that it will not in this cluster, whatever ends."""
+
+    work: str
+    reason: str
+    message: str
+    never: bool = False
+
+
+Order = Start | Stop | MayRun | Waits
+
+
+class Adapter(Protocol):
+    """One scheduler over one setting."""
+
+    def arrived(self, work: Work, now: float) -> int:
+        """A work is handed in; how many of its pods may exist at once (0: not yet)."""
+
+    def created(self, pods: Sequence[PodId], now: float) -> None:
+        """The Job controller made these pods, which have no node yet."""
+
+    def ready(self, pods: Iterable[PodId], now: float) -> None:
+        """These pods run."""
+
+    def ended(self, pods: Iterable[PodId], now: float) -> None:
+        """These pods are gone, and what they had is free."""
+
+    def left(self, work: str, units: int, now: float) -> int:
+        """So few units are left that are not over; how many pods may exist at once from now on."""
+
+    def finished(self, work: str, now: float) -> None:
+        """The work is over."""
+
+    def node(self, name: str, now: float, *, up: bool) -> None:
+        """A node is lost, or back."""
+
+    def due(self, now: float) -> float | None:
+        """When it wants a round, if nothing else happens; None: not before something does."""
+
+    def round(self, now: float) -> Sequence[Order]:
+        """Decide, as it is now."""
