@@ -59,6 +59,19 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
+class Running:
+    """A pod that runs already when the simulation begins: the one of this index (or replica).
+
+    ``since`` is when it began, at most 0; ``devices`` are ``driver/pool/name`` (none where GPUs are counted).
+    """
+
+    number: int
+    node: str
+    devices: tuple[str, ...] = ()
+    since: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Work:
     """A campaign, a fleet or a gang.
 
@@ -66,7 +79,8 @@ class Work:
     to that. A fleet has ``most`` replicas at most and ``least`` at least, and no units; a gang is one unit
     that all of its ``most`` pods work on. ``pack`` units are done by one pod, one after the other.
     ``recipe`` is the key of its run times, ``image`` what a node must pull first (empty: nothing).
-    Times are seconds. ``planned`` marks what a plan is about.
+    Times are seconds. ``planned`` marks what a plan is about. ``running`` are pods of it that have a place
+    already at the beginning, which the setting's state does not hold.
     """
 
     name: str
@@ -89,3 +103,4 @@ class Work:
     max_seconds: float = 21_600.0
     ends: float | None = None
     planned: bool = False
+    running: tuple[Running, ...] = ()
