@@ -46,7 +46,8 @@ class Stop:
 class MayRun:
     """So many pods of the work may exist from now on: admitted, grown, cut, or (0) evicted.
 
-    Pods above it that run are stopped by ``Stop`` orders of their own.
+    Pods above it that run are stopped by ``Stop`` orders of their own; those without a node are let go by
+    whoever made them, the youngest first, and ``ended`` tells of them.
     """
 
     work: str
@@ -74,6 +75,9 @@ class Adapter(Protocol):
 
     def arrived(self, work: Work, now: float) -> int:
         """A work is handed in; how many of its pods may exist at once (0: not yet)."""
+
+    def placed(self, starts: Sequence[Start], now: float) -> None:
+        """These pods of a work that has just arrived have a place already, and are not to be asked about."""
 
     def created(self, pods: Sequence[PodId], now: float) -> None:
         """The Job controller made these pods, which have no node yet."""
