@@ -79,6 +79,7 @@ class Node:
         "mig",
         "name",
         "releasing",
+        "scores",
         "shared",
         "spec",
         "strategy",
@@ -115,6 +116,7 @@ class Node:
             self.from_claims,
         )
         self.likeness: object = None
+        self.scores: dict[object, float] = {}
         self.gpus_free: tuple[float, int, float, int] | None = None
         self.changed: set[str] | None = None
 
@@ -207,7 +209,7 @@ class Node:
         self._count(entry, self._bring_in(devices), 1)
         if groups is not None:
             self.shared.add(groups, entry.memory, entry.status)
-            self.likeness = self.gpus_free = None
+            self._forget()
         if self.changed is not None:
             self.changed.add(self.name)
         return True
@@ -220,7 +222,7 @@ class Node:
         self._count(entry, self._take_out(entry.devices), -1)
         if entry.groups is not None:
             self.shared.remove(entry.groups, entry.memory, entry.status)
-            self.likeness = self.gpus_free = None
+            self._forget()
         if self.changed is not None:
             self.changed.add(self.name)
         return True
@@ -231,7 +233,7 @@ class Node:
 
     def _count(self, entry: Entry, others: int, by: int) -> None:
         """``others`` of its GPUs are in the books through other pods."""
-        self.likeness = self.gpus_free = None
+        self._forget()
         for number, amount in enumerate(entry.vector):
             if not amount:
                 continue
@@ -243,6 +245,11 @@ class Node:
             self.idle[number] -= change
             if entry.status is PodStatus.RELEASING:
                 self.releasing[number] += change
+
+    def _forget(self) -> None:
+        """What was found out about it holds no more."""
+        self.likeness = self.gpus_free = None
+        self.scores.clear()
 
     def _bring_in(self, devices: tuple[str, ...]) -> int:
         """One more user of each device; how many had one before."""

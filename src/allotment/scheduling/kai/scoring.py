@@ -59,6 +59,17 @@ def _scored(session: Session, nodes: Sequence[Node], task: Task) -> list[Bunch]:
 
 
 def _base(session: Session, task: Task, node: Node) -> float:
+    """What a node gives to every pod of this shape, for as long as nothing changes on it."""
+    if task.pod.claims:
+        return _counted(session, task, node)
+    shape = task.pod.request
+    known = node.scores.get(shape)
+    if known is None:
+        known = node.scores[shape] = _counted(session, task, node)
+    return known
+
+
+def _counted(session: Session, task: Task, node: Node) -> float:
     plugins = session.plugins
     score = 0.0
     if plugins.availability and node.fits_now(task):
