@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from allotment.planning.scenes.values import Assumption
 from allotment.planning.why import Alternative, State
 from allotment.planning.why_trying import Change as Remedy
 from allotment.simulation.outcome import Outcome
@@ -148,16 +149,6 @@ class Payer:
     pages_lost: Spread = NOTHING
     later: Spread = NOTHING
     draws: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Assumption:
-    """Something that the plan rests on: on what ``basis``, and how mature it is (alpha, beta, assumed)."""
-
-    about: str
-    words: str
-    basis: str = "assumed"
-    maturity: str = ""
 
 
 @dataclass(frozen=True, slots=True)
