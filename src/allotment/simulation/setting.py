@@ -47,6 +47,7 @@ class Pace:
     ``kueue_rate`` is Kueue's own performance harness (15,000 workloads in 351 s); ``kai_period`` its default
     schedule period; ``default_rate`` what kube-scheduler binds; the others are guesses that a plan states.
     ``coarse`` is the least time between two rounds of a scheduler (0: as its own pace has it), for long work.
+    ``retry_wait`` is the Job controller's back-off after a failure, which doubles up to ``retry_longest``.
     """
 
     kueue_rate: float = 42.0
@@ -57,6 +58,8 @@ class Pace:
     model_load: float = 30.0
     mig_cut: float = 10.0
     coarse: float = 0.0
+    retry_wait: float = 10.0
+    retry_longest: float = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,24 @@ class Chances:
     unit_fails: float = 0.0
     node_lost_per_hour: float = 0.0
     node_back_hours: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A pod that runs already when the simulation begins: number ``number`` of a work (which arrives at 0).
+
+    What it holds stands in the state: ``pod`` is the name there (key of ``pods``, id in a pod group), and
+    ``group`` the key of its Workload or PodGroup. ``since`` is when it started, 0 or before. Its pages stand in
+    the work's units as ``done``. To an adapter it is ``PodId(work, number, 0)``, without having been created.
+    """
+
+    work: str
+    number: int
+    node: str
+    devices: tuple[str, ...] = ()
+    since: float = 0.0
+    pod: str = ""
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +106,4 @@ class Setting:
     default: DefaultSettings = field(default_factory=DefaultSettings)
     kueue: KueueSettings = field(default_factory=KueueSettings)
     kai: KaiSettings = field(default_factory=KaiSettings)
+    standing: tuple[Standing, ...] = ()

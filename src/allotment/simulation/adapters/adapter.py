@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from allotment.simulation.outcome import End
 from allotment.simulation.work import Work
 
 
@@ -34,12 +35,16 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The pod has to leave: SIGTERM now, its grace period after that; for the work ``by``, if for any."""
+    """The pod has to leave: SIGTERM now, its grace period after that; for the work ``by``, if for any.
+
+    ``end`` is what that counts as: reclaimed, or shrunk where its own work is cut for nobody's sake.
+    """
 
     pod: PodId
     by: str = ""
     reason: str = ""
     message: str = ""
+    end: End = End.RECLAIMED
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +76,12 @@ Order = Start | Stop | MayRun | Waits
 
 
 class Adapter(Protocol):
-    """One scheduler over one setting."""
+    """One scheduler over one setting.
+
+    At one moment it hears first what ended, then what is left, finished or arrived, then what was created or
+    is ready; after that it is asked for rounds as long as one is due. What ``left`` and ``arrived`` answer
+    holds until a ``MayRun`` says otherwise.
+    """
 
     def arrived(self, work: Work, now: float) -> int:
         """A work is handed in; how many of its pods may exist at once (0: not yet)."""
