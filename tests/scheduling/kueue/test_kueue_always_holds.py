@@ -16,7 +16,7 @@ from allotment.scheduling.state.amounts import amount_of
 from allotment.scheduling.state.queues import ClusterQueue
 from allotment.scheduling.state.shelf import Shelf
 from allotment.scheduling.state.workloads import Workload
-from tests.scheduling.kueue.scenes import Cluster, cohort, flavor, group, job, node, queue
+from tests.scheduling.kueue.scenes import MINUTE, Cluster, cohort, flavor, group, job, node, queue
 
 NAMES = "abcd"
 LIMITS = st.none() | st.integers(0, 4)
@@ -215,3 +215,47 @@ def test_no_node_holds_more_than_it_has(sizes: list[int], jobs: list[tuple[int, 
                     taken[domain.values[-1]] += domain.count * (pods.usage["cpu"] // pods.count)
         for n, cpu in enumerate(sizes):
             assert taken[f"n{n}"] <= amount_of("cpu", str(cpu))
+
+
+HOURS = st.lists(
+    st.tuples(
+        st.integers(0, 360),  # when it comes, in minutes
+        st.integers(1, 90),  # for how long it runs
+        st.sampled_from(NAMES),
+        st.integers(1, 3),
+        st.integers(1, 4),
+        st.integers(0, 3),
+    ),
+    min_size=5,
+    max_size=40,
+)
+
+
+@given(queues(), HOURS, st.sampled_from([None, BOTH_RULES]))
+@settings(deadline=None, max_examples=40)
+def test_quotas_hold_over_hours_of_arrivals(made: list[ClusterQueue], arrivals: Any, fair: Any) -> None:
+    cluster = Cluster(*TREE, *made, settings=Settings(fair=fair))
+    begin = cluster.now
+    to_come = sorted(arrivals)
+    lengths: dict[str, int] = {}
+    since: dict[str, float] = {}
+    number = 0
+    while (to_come or since) and cluster.now < begin + 24 * 60 * MINUTE:
+        minute = (cluster.now - begin) / MINUTE
+        while to_come and to_come[0][0] <= minute:
+            at, length, name, cpu, pods, priority = to_come.pop(0)
+            lengths[f"j{number}"] = length
+            cluster.add(job(f"j{number}", name, cpu=cpu, pods=pods, priority=priority, at=at))
+            number += 1
+        told = cluster.cycle()
+        look(cluster)
+        for name in told.evicted:
+            del since[name]
+        for name in told.admitted:
+            assert name not in since
+            since[name] = cluster.now
+        assert set(since) == cluster.holders
+        for name in [each for each, start in since.items() if cluster.now >= start + lengths[each] * MINUTE]:
+            cluster.end(name)
+            del since[name]
+    assert not to_come
