@@ -72,24 +72,6 @@ class Chances:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """A pod that runs already when the simulation begins: number ``number`` of a work (which arrives at 0).
-
-    What it holds stands in the state: ``pod`` is the name there (key of ``pods``, id in a pod group), and
-    ``group`` the key of its Workload or PodGroup. ``since`` is when it started, 0 or before. Its pages stand in
-    the work's units as ``done``. To an adapter it is ``PodId(work, number, 0)``, without having been created.
-    """
-
-    work: str
-    number: int
-    node: str
-    devices: tuple[str, ...] = ()
-    since: float = 0.0
-    pod: str = ""
-    group: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Setting:
     """All of it. ``cards`` names the kind of card (catalogue id) of each device by ``driver/pool/name``.
 
@@ -106,4 +88,3 @@ class Setting:
     default: DefaultSettings = field(default_factory=DefaultSettings)
     kueue: KueueSettings = field(default_factory=KueueSettings)
     kai: KaiSettings = field(default_factory=KaiSettings)
-    standing: tuple[Standing, ...] = ()

@@ -52,7 +52,7 @@ class MayRun:
     """So many pods of the work may exist from now on: admitted, grown, cut, or (0) evicted.
 
     Pods above it that run are stopped by ``Stop`` orders of their own; those without a node are let go by
-    whoever made them, the youngest first, and ``ended`` tells of them.
+    whoever made them, the highest numbers first, and ``ended`` tells of them.
     """
 
     work: str
