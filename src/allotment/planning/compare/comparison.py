@@ -1,0 +1,190 @@
+"""A comparison as a value: columns are variants, rows are figures, each an interval over the same seeds.
+
+Everything that is said of it (the table, the first decision that differs, the advice) is made of this value;
+whoever shows it adds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from allotment.planning.scenes.values import Assumption
+from allotment.simulation.metrics import Metrics
+from allotment.simulation.outcome import Outcome
+from allotment.simulation.quantiles import Spread
+from allotment.simulation.setting import TeamShare
+
+FORMAT_VERSION: Final = 1
+
+
+class Unit(StrEnum):
+    """In what a figure is counted."""
+
+    SECONDS = "seconds"
+    PART = "part"
+    COUNT = "count"
+    NODES = "nodes"
+    GPU_HOURS = "GPU-hours"
+    MONEY = "money"
+
+
+class Better(StrEnum):
+    """Which way a figure is better; what is only told has neither."""
+
+    LESS = "less"
+    MORE = "more"
+    NEITHER = ""
+
+
+class Told(StrEnum):
+    """What a difference from the first column is, beyond chance."""
+
+    SAME = "same"
+    BETTER = "better"
+    WORSE = "worse"
+    OTHER = "other"
+    CHANCE = "chance"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One figure. ``key`` is stable for programs, ``title`` for people; ``of`` names a team or work."""
+
+    key: str
+    title: str
+    unit: Unit
+    better: Better = Better.LESS
+    of: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A column's figure less another's, seed by seed: the middle and the interval of the pairs.
+
+    ``less`` and ``more`` are in how many draws it was so; ``chance`` is how likely so uneven a split is where
+    there is no difference (the sign test). ``relative`` is the middle against the other's middle.
+    """
+
+    spread: Spread
+    less: int
+    more: int
+    draws: int
+    chance: float
+    relative: float | None
+    told: Told
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A figure of one column over the draws (``values``, by seed), and its difference from the first column.
+
+    None in ``values`` is beyond the horizon.
+    """
+
+    spread: Spread
+    values: tuple[float | None, ...]
+    difference: Difference | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One variant: a scheduler, with changes to it all (``quota.archive=8``).
+
+    ``course`` and ``figures`` are of the first seed, for pictures. ``refused`` says why the work cannot be
+    played so at all; then there are no cells.
+    """
+
+    name: str
+    scheduler: str
+    changes: tuple[str, ...] = ()
+    cells: Mapping[str, Cell] = field(default_factory=dict)
+    course: Outcome | None = None
+    figures: Metrics | None = None
+    assumptions: tuple[Assumption, ...] = ()
+    notes: tuple[str, ...] = ()
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Differs:
+    """The first decision of the first seed that differs between two columns, in a sentence and in parts.
+
+    ``there`` is what the column ``name`` does at ``at`` seconds, ``here`` what the first column does instead,
+    and why.
+    """
+
+    name: str
+    base: str
+    at: float
+    work: str
+    there: str
+    here: str
+    because: str
+
+    @property
+    def sentence(self) -> str:
+        """All of it."""
+        return f"{self.there}; {self.here}" + (f", because {self.because}" if self.because else "")
+
+
+class Verdict(StrEnum):
+    """Whether something is worth adding."""
+
+    YES = "yes"
+    MAYBE = "maybe"
+    NO = "no"
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """Whether a scheduler is worth adding for this work: for what reasons, and when not.
+
+    ``adding`` is the column's name, ``against`` the one that it was held against.
+    """
+
+    adding: str
+    against: str
+    verdict: Verdict
+    reasons: tuple[str, ...] = ()
+    costs: tuple[str, ...] = ()
+    not_if: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """The question, the answer and why."""
+        why = "; ".join((*self.reasons, *self.costs))
+        text = f"worth adding {self.adding}, against {self.against}, for this work? {self.verdict}"
+        return (f"{text}: {why}" if why else text) + "".join(f"; not if {each}" for each in self.not_if)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All of it. The first column is the one that the others are held against.
+
+    Seeds are ``seed`` and the ``draws - 1`` after it; times are seconds from the beginning, ``until`` is the
+    horizon. ``works`` are the names of what was compared.
+    """
+
+    world: str
+    works: tuple[str, ...]
+    rows: tuple[Row, ...]
+    columns: tuple[Column, ...]
+    seed: int
+    draws: int
+    until: float
+    differs: tuple[Differs, ...] = ()
+    advice: tuple[Advice, ...] = ()
+    gpus: tuple[tuple[str, int], ...] = ()
+    teams: Mapping[str, TeamShare] = field(default_factory=dict)
+    currency: str = "EUR"
+    assumptions: tuple[Assumption, ...] = ()
+    notes: tuple[str, ...] = ()
+    format_version: int = FORMAT_VERSION
+
+    @property
+    def played(self) -> tuple[Column, ...]:
+        """The columns in which the work could be played."""
+        return tuple(column for column in self.columns if not column.refused)
