@@ -45,11 +45,15 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class RunTimes:
-    """The run times by recipe and card. ``cards`` empty: the same on every card."""
+    """The run times by recipe and card, and how many ``pages`` volumes of a recipe have that nobody counted.
+
+    ``otherwise`` are those of a recipe on any other card, ``guess`` those of any other recipe.
+    """
 
     known: Mapping[tuple[str, str], Times] = field(default_factory=dict, hash=False)
     otherwise: Mapping[str, Times] = field(default_factory=dict, hash=False)
     guess: Times | None = None
+    pages: Mapping[str, Distribution] = field(default_factory=dict, hash=False)
 
     def of(self, recipe: str, card: str) -> Times:
         """Those of a recipe on a card; LookupError where there is not even a guess."""

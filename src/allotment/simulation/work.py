@@ -31,7 +31,8 @@ class Ask:
 
     ``claims`` are of its own (or named ones that pods share); ``request`` is cpu (thousandths), memory
     (bytes) and GPUs that are counted or shared without a claim. ``charges`` is what quota is charged for a
-    pod, by resource (Kueue's amounts), ``gpus`` how many cards it counts as in a team's share.
+    pod, by resource (Kueue's amounts), ``gpus`` how many cards it counts as in a team's share. ``fault`` is
+    why Kueue puts a workload of such pods aside before it stands in line.
     """
 
     claims: tuple[PodClaim, ...] = ()
@@ -41,12 +42,14 @@ class Ask:
     node_selector: Mapping[str, str] = field(default_factory=dict, hash=False)
     affinity: NodeSelector | None = None
     tolerations: tuple[Toleration, ...] = ()
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
     """A volume, or whatever is done from start to end: its pages, of which so many are ``done`` already.
 
+    No pages at all: nobody knows how many, and they are drawn (``unknown_pages``).
     ``seconds`` is how long all of its pages take where that is known (a trace tells); None is drawn from the
     run times of the work's recipe. ``fails``: it ends as a failure of its own, which a trace tells too.
     """
