@@ -48,6 +48,8 @@ class Pace:
     schedule period; ``default_rate`` what kube-scheduler binds; the others are guesses that a plan states.
     ``coarse`` is the least time between two rounds of a scheduler (0: as its own pace has it), for long work.
     ``retry_wait`` is the Job controller's back-off after a failure, which doubles up to ``retry_longest``.
+    ``kueue_release`` is how long after an eviction or a cut Kueue has the quota back, as was seen with a real
+    one: it does not wait for pods that are stopping (None: it does).
     """
 
     kueue_rate: float = 42.0
@@ -60,6 +62,27 @@ class Pace:
     coarse: float = 0.0
     retry_wait: float = 10.0
     retry_longest: float = 600.0
+    kueue_release: float | None = 1.1
+
+
+@dataclass(frozen=True, slots=True)
+class WindowPace:
+    """How the window controller goes about it (``allot operate``): seconds, with its own defaults.
+
+    It looks every ``interval``, and ``listens`` after something happened; ``settle`` passes between two steps
+    of a Job, a growth that is not granted within ``patience`` is taken back, and the next one is asked for
+    after ``pause``, which doubles. A Job that was moved gives nothing to a peer for ``minimum_runtime``.
+    ``grows`` is false before Kueue 0.19.
+    """
+
+    interval: float = 10.0
+    listens: float = 2.0
+    settle: float = 20.0
+    patience: float = 10.0
+    pause: float = 60.0
+    longest_pause: float = 3600.0
+    minimum_runtime: float = 600.0
+    grows: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +98,8 @@ class Chances:
 class Setting:
     """All of it. ``cards`` names the kind of card (catalogue id) of each device by ``driver/pool/name``.
 
-    For nodes that only count their GPUs, ``card_of_node`` names the kind.
+    For nodes that only count their GPUs, ``card_of_node`` names the kind. ``window`` None: no window
+    controller runs.
     """
 
     scheduler: Scheduler
@@ -88,3 +112,4 @@ class Setting:
     default: DefaultSettings = field(default_factory=DefaultSettings)
     kueue: KueueSettings = field(default_factory=KueueSettings)
     kai: KaiSettings = field(default_factory=KaiSettings)
+    window: WindowPace | None = WindowPace()
