@@ -61,13 +61,17 @@ def test_the_time_ends_with_the_last_work_that_ends() -> None:
     assert (figures().over, figures().makespan) == (200.0, 200.0)
 
 
-def test_without_an_end_of_all_the_time_is_the_horizon() -> None:
+def test_without_an_end_of_all_the_time_ends_with_the_last_run() -> None:
     ends = (OUTCOME.ends[0], replace(OUTCOME.ends[1], finished=None))
-    assert (figures(ends=ends).over, figures(ends=ends).makespan, figures(ends=ends).unfinished) == (
-        1000.0,
-        None,
-        1,
-    )
+    found = figures(ends=ends)
+    assert (found.over, found.makespan, found.unfinished) == (200.0, None, 1)
+
+
+def test_where_nothing_ends_the_time_is_the_horizon() -> None:
+    fleet = replace(MAPS, kind=Kind.FLEET, units=())
+    spans = (span("maps", "lab", 60, 1000, end=End.RUNNING),)
+    found = measure(replace(OUTCOME, spans=spans, ends=OUTCOME.ends[1:]), (fleet,), GROUND)
+    assert (found.over, found.unfinished, found.makespan) == (1000.0, 0, None)
 
 
 def test_waits_are_by_team_and_kind_of_work() -> None:

@@ -59,7 +59,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """The figures of one outcome; all over the time from 0 until ``over``, when what ends was over.
+    """The figures of one outcome; all over the time from 0 until ``over``, when the last of what ends ran.
 
     ``use`` is GPU-seconds given of those there are, ``served`` of those that were asked for and there are.
     ``free_nodes`` is how many nodes had no GPU in use, in the mean. ``fairness`` is None where no two teams
@@ -163,10 +163,11 @@ def _ends(work: Work | None) -> bool:
 
 
 def _over(outcome: Outcome, works: Mapping[str, Work]) -> float:
-    """When the last work that ends at all was over; the horizon where one was not, or none does."""
+    """When the last of what ends was over, or did anything at all; the horizon where nothing does."""
     finished = [each.finished for each in outcome.ends if _ends(works.get(each.work))]
     lasts = [time for time in finished if time is not None]
-    return max(lasts) if lasts and len(lasts) == len(finished) else outcome.until
+    lasts += [span.ended for span in outcome.spans if _ends(works.get(span.work))]
+    return max(lasts, default=outcome.until)
 
 
 def _part(of: float, all_of_it: float) -> float:

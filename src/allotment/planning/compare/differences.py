@@ -1,0 +1,73 @@
+"""Whether two columns differ by more than chance, and by so much that it matters.
+
+Columns are played under the same seeds, so each seed is a pair of its own. A difference is real when it goes
+one way so often that an even split would hardly come out so: the two-sided sign test, which supposes nothing
+of how run times are spread (they are very skewed). Pairs that are alike say nothing and are left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from allotment.planning.compare.comparison import Better, Difference, Row, Told, Unit
+from allotment.simulation.quantiles import quantile, spread
+
+CHANCE: Final = 0.05
+LEAST_PART: Final = 0.01
+LEAST: Final = {
+    Unit.SECONDS: 10.0,
+    Unit.PART: 0.005,
+    Unit.COUNT: 0.5,
+    Unit.NODES: 0.05,
+    Unit.GPU_HOURS: 0.01,
+    Unit.MONEY: 0.01,
+}
+"""What is alike: less than 1 % of the other's figure, and less than these; 10 s are pace, and no decision."""
+
+
+def difference(
+    row: Row, values: Sequence[float | None], base: Sequence[float | None], until: float
+) -> Difference:
+    """The values less those of the base, by seed; what is beyond the horizon counts as at the horizon."""
+    pairs = [_known(here, until) - _known(there, until) for here, there in zip(values, base, strict=True)]
+    middle = quantile(pairs, 0.5) or 0.0
+    of = quantile([_known(each, until) for each in base], 0.5) or 0.0
+    alike = max(LEAST[row.unit], LEAST_PART * abs(of))
+    less, more = sum(each < 0 for each in pairs), sum(each > 0 for each in pairs)
+    chance = sign_test(less, more)
+    return Difference(
+        spread=spread(pairs),
+        less=less,
+        more=more,
+        draws=len(pairs),
+        chance=chance,
+        relative=middle / of if of else None,
+        told=_told(row.better, pairs, middle, alike, chance),
+    )
+
+
+def sign_test(less: int, more: int) -> float:
+    """How likely a split at least so uneven is, where either way is as likely."""
+    count, fewer = less + more, min(less, more)
+    if not count:
+        return 1.0
+    tail = sum(math.comb(count, each) for each in range(fewer + 1)) / 2.0**count
+    return min(1.0, 2 * tail)
+
+
+def _known(value: float | None, until: float) -> float:
+    return until if value is None else value
+
+
+def _told(better: Better, pairs: Sequence[float], middle: float, alike: float, chance: float) -> Told:
+    if max(map(abs, pairs), default=0.0) < alike:
+        return Told.SAME
+    if chance > CHANCE:
+        return Told.CHANCE
+    if abs(middle) < alike:
+        return Told.SAME
+    if better is Better.NEITHER:
+        return Told.OTHER
+    return Told.BETTER if (middle < 0) == (better is Better.LESS) else Told.WORSE

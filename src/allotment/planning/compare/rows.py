@@ -1,0 +1,78 @@
+"""The rows of a comparison: which figures of an outcome stand in the table, in which order, and in what.
+
+A team's or a work's row is there when the work is there; what nobody does stays out of every column.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from allotment.planning.compare.comparison import Better, Row, Unit
+from allotment.simulation.metrics import Metrics, Waiting
+
+HOUR: Final = 3600.0
+Figure = tuple[Row, float | None]
+_KINDS: Final = {"campaign": "campaigns", "fleet": "fleets", "gang": "gangs"}
+
+MAKESPAN: Final = Row("makespan", "all that ends is over", Unit.SECONDS)
+UNFINISHED: Final = Row("unfinished", "works that do not end", Unit.COUNT)
+USE: Final = Row("use", "cards in use", Unit.PART, Better.MORE)
+SERVED: Final = Row("served", "given of what was asked for", Unit.PART, Better.MORE)
+FREE_NODES: Final = Row("free-nodes", "whole nodes free", Unit.NODES, Better.NEITHER)
+FAIRNESS: Final = Row("fairness", "fairness (Jain, of deserved)", Unit.PART, Better.MORE)
+RECLAIMS: Final = Row("reclaims", "pods reclaimed", Unit.COUNT)
+LOST_PAGES: Final = Row("lost-pages", "pages done again", Unit.COUNT)
+LOST: Final = Row("lost", "GPU-hours spent again", Unit.GPU_HOURS)
+HOURS: Final = Row("gpu-hours", "GPU-hours", Unit.GPU_HOURS)
+PRICE: Final = Row("money", "cost", Unit.MONEY)
+
+
+def figures_of(metrics: Metrics) -> dict[str, Figure]:
+    """The rows of one outcome by their keys, in the order of the table, with their values."""
+    return {row.key: (row, value) for row, value in _figures(metrics)}
+
+
+def _figures(metrics: Metrics) -> Iterable[Figure]:
+    yield MAKESPAN, metrics.makespan
+    yield UNFINISHED, metrics.unfinished
+    for work, finished in metrics.finishes.items():
+        yield Row(f"finish.{work}", f"{work} ends", Unit.SECONDS, of=work), finished
+    for wait in metrics.waits:
+        yield from _of_wait(wait)
+    yield USE, metrics.use
+    yield SERVED, metrics.served
+    yield FREE_NODES, metrics.free_nodes
+    if metrics.fairness is not None:
+        yield FAIRNESS, metrics.fairness
+    yield RECLAIMS, metrics.reclaims
+    yield LOST_PAGES, metrics.lost_pages
+    yield LOST, metrics.lost / HOUR
+    yield HOURS, sum(each.seconds for each in metrics.spent) / HOUR
+    for team, seconds in sorted(_by_team(metrics).items()):
+        row = Row(f"gpu-hours.{team}", f"GPU-hours of {team}", Unit.GPU_HOURS, Better.NEITHER, team)
+        yield row, seconds / HOUR
+    if metrics.money is not None:
+        yield PRICE, metrics.money
+
+
+def _of_wait(wait: Waiting) -> Iterable[Figure]:
+    who = f"{wait.team}'s {_KINDS[wait.kind]}" if wait.works > 1 else f"{wait.team}'s {wait.kind}"
+    key = f"wait.{wait.team}.{wait.kind}"
+    if wait.works == 1:
+        yield Row(f"{key}.max", f"wait of {who}", Unit.SECONDS, of=wait.team), wait.most
+        return
+    for name, words, value in (
+        ("p50", "half of", wait.p50),
+        ("p90", "nine tenths of", wait.p90),
+        ("max", "longest of", wait.most),
+    ):
+        yield Row(f"{key}.{name}", f"wait, {words} {who}", Unit.SECONDS, of=wait.team), value
+
+
+def _by_team(metrics: Metrics) -> Mapping[str, float]:
+    seconds = defaultdict[str, float](float)
+    for each in metrics.spent:
+        seconds[each.team] += each.seconds
+    return seconds if len(seconds) > 1 else {}
