@@ -112,3 +112,6 @@ class Adapter(Protocol):
 
     def round(self, now: float) -> Sequence[Order]:
         """Decide, as it is now."""
+
+    def notes(self) -> Sequence[str]:
+        """What it could not say as it is, for whoever reads the outcome."""
