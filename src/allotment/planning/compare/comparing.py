@@ -1,0 +1,184 @@
+"""Playing every variant under the same seeds, and making the comparison of what came of it.
+
+The first seed is played in full and kept, for pictures and for the first decision that differs; of the others
+only the figures are kept, so that many draws of much work cost no memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from allotment.errors import UsageError
+from allotment.planning.compare.advising import advice_for
+from allotment.planning.compare.comparison import Cell, Column, Comparison, Differs, Row
+from allotment.planning.compare.differences import difference
+from allotment.planning.compare.first_difference import first_difference
+from allotment.planning.compare.rows import figures_of
+from allotment.planning.scenes.values import Assumption, Scene
+from allotment.simulation.draws import Draws
+from allotment.simulation.many import draws_of
+from allotment.simulation.metrics import Metrics, ground_of, measure
+from allotment.simulation.outcome import Outcome
+from allotment.simulation.quantiles import spread
+from allotment.simulation.simulate import simulate
+
+Told = Callable[[str, int, int], None]
+Figures = dict[str, tuple[Row, float | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One column before it is played: its scene, or why there is none."""
+
+    name: str
+    scheduler: str
+    changes: tuple[str, ...] = ()
+    scene: Scene | None = None
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """How it is played: the seeds, until when, what cards cost, and in how many processes."""
+
+    seed: int = 1
+    draws: int = 10
+    until: float = 7 * 86_400.0
+    prices: Mapping[str, float] | None = None
+    currency: str = "EUR"
+    processes: int | None = None
+
+
+def untold(_name: str, _done: int, _of: int) -> None:
+    """Tell nobody how far it is."""
+
+
+def compare(variants: Sequence[Variant], play: Play, told: Told = untold) -> Comparison:
+    """The comparison of these variants; the others are held against the first that can be played."""
+    played = [_played(variant, play, partial(told, variant.name)) for variant in variants]
+    rows = _rows([figures for _, figures in played])
+    columns = [_column(column, figures, rows) for column, figures in played]
+    base = next((column for column in columns if not column.refused), None)
+    if base is None:
+        raise UsageError(
+            f"the work can be played in no column: {variants[0].refused}"
+            if variants
+            else "nothing to compare",
+            remedy="see `allot check`, which says what is wrong with it and what would do",
+        )
+    columns = [_held(column, base, rows, play.until) for column in columns]
+    scenes = {variant.name: variant.scene for variant in variants if variant.scene is not None}
+    first = scenes[base.name]
+    common = _common([column.assumptions for column in columns if not column.refused])
+    return Comparison(
+        world=first.name,
+        works=tuple(work.name for work in first.works),
+        rows=tuple(rows),
+        columns=tuple(_without(column, common) for column in columns),
+        seed=play.seed,
+        draws=play.draws,
+        until=play.until,
+        differs=tuple(_differ(columns, base, scenes)),
+        advice=tuple(advice_for(columns, rows, play.until, play.currency)),
+        gpus=base.course.gpus if base.course is not None else (),
+        teams=first.setting.teams,
+        currency=play.currency,
+        assumptions=common,
+        notes=tuple(dict.fromkeys(note for scene in scenes.values() for note in scene.notes)),
+    )
+
+
+def _played(
+    variant: Variant, play: Play, told: Callable[[int, int], None]
+) -> tuple[Column, tuple[Figures, ...]]:
+    """A column without its cells, and the figures of each seed."""
+    plain = Column(variant.name, variant.scheduler, variant.changes, refused=variant.refused)
+    scene = variant.scene
+    if scene is None:
+        return plain, ()
+    course = simulate(scene.setting, scene.works, scene.run_times, Draws(play.seed), play.until)
+    told(1, play.draws)
+    figures = partial(measure, works=scene.works, ground=ground_of(scene.setting), prices=play.prices)
+    others = draws_of(
+        scene.setting,
+        scene.works,
+        scene.run_times,
+        range(play.seed + 1, play.seed + play.draws),
+        play.until,
+        processes=play.processes,
+        read=partial(_read, figures),
+        told=lambda done, _: told(done + 1, play.draws),
+    )
+    first = figures(course)
+    column = replace(plain, course=course, figures=first, assumptions=scene.assumptions, notes=course.notes)
+    return column, (figures_of(first), *others)
+
+
+def _read(figures: Callable[[Outcome], Metrics], outcome: Outcome) -> Figures:
+    return figures_of(figures(outcome))
+
+
+def _rows(figures: Sequence[Sequence[Figures]]) -> list[Row]:
+    """Every row that is in all draws of a column, in the order of the first column that has it."""
+    rows: dict[str, Row] = {}
+    for column in figures:
+        previous = ""
+        for key, (row, _) in (column[0] if column else {}).items():
+            if key not in rows:
+                rows = _after(rows, previous, row)
+            previous = key
+    return list(rows.values())
+
+
+def _after(rows: Mapping[str, Row], previous: str, row: Row) -> dict[str, Row]:
+    found: dict[str, Row] = {} if previous else {row.key: row}
+    for key, each in rows.items():
+        found[key] = each
+        if key == previous:
+            found[row.key] = row
+    return {**found, row.key: found.get(row.key, row)}
+
+
+def _column(column: Column, figures: Sequence[Figures], rows: Sequence[Row]) -> Column:
+    cells = {}
+    for row in rows:
+        values = tuple(each[row.key][1] for each in figures if row.key in each)
+        if values and len(values) == len(figures):
+            cells[row.key] = Cell(spread(values), values)
+    return replace(column, cells=cells)
+
+
+def _held(column: Column, base: Column, rows: Sequence[Row], until: float) -> Column:
+    """The column with each cell's difference from the base."""
+    if column is base or column.refused:
+        return column
+    cells = dict(column.cells)
+    for row in rows:
+        if row.key in cells and row.key in base.cells:
+            found = difference(row, cells[row.key].values, base.cells[row.key].values, until)
+            cells[row.key] = replace(cells[row.key], difference=found)
+    return replace(column, cells=cells)
+
+
+def _differ(columns: Sequence[Column], base: Column, scenes: Mapping[str, Scene]) -> list[Differs]:
+    found = []
+    for column in columns:
+        if column.name == base.name or column.course is None or base.course is None:
+            continue
+        works = scenes[base.name].works
+        differs = first_difference((base.name, base.course), (column.name, column.course), works)
+        if differs is not None:
+            found.append(differs)
+    return found
+
+
+def _common(listed: Sequence[Sequence[Assumption]]) -> tuple[Assumption, ...]:
+    """What every column takes for granted."""
+    first, *others = listed
+    return tuple(each for each in first if all(each in other for other in others))
+
+
+def _without(column: Column, common: Sequence[Assumption]) -> Column:
+    return replace(column, assumptions=tuple(each for each in column.assumptions if each not in common))

@@ -1,0 +1,146 @@
+"""The first decision that differs between two courses of the same seed, and why it does.
+
+Decisions are held against each other by what comes of them: a pod starts, or it is taken back. What happens
+in both within a little time of each other is pace; the earliest thing that does not is the first difference,
+because all that comes after it may differ only on account of it. Places are looked at only where everything
+begins and ends alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from allotment.planning.compare.comparison import Differs
+from allotment.planning.compare.words import lasting
+from allotment.simulation.outcome import End, Outcome, Span
+from allotment.simulation.work import Kind, Work
+
+PACE_SECONDS: Final = 10.0
+PACE_PART: Final = 0.01
+
+
+class What(NamedTuple):
+    """Something that may happen in either course: the ``attempt``-th start of a pod, or that it is taken."""
+
+    is_start: bool
+    work: str
+    number: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """An outcome under the name of its column, with what happened in it and when."""
+
+    name: str
+    outcome: Outcome
+    happened: Mapping[What, tuple[float, Span]]
+
+    @classmethod
+    def of(cls, name: str, outcome: Outcome) -> Course:
+        """The course that an outcome was."""
+        return cls(name, outcome, dict(_happened(outcome.spans)))
+
+
+def first_difference(
+    base: tuple[str, Outcome], other: tuple[str, Outcome], works: Iterable[Work]
+) -> Differs | None:
+    """What the other does first that the base does not, or the other way round; None where they do alike."""
+    here, there = Course.of(*base), Course.of(*other)
+    by_name = {work.name: work for work in works}
+    found = min(_apart(here, there), default=None)
+    if found is None:
+        return _first_place(here, there, by_name)
+    at, what = found
+    first, second = (there, here) if _is_at(there, what, at) else (here, there)
+    span = first.happened[what][1]
+    does = f"after {lasting(at)} {first.name} {_does(what, span, by_name)}"
+    instead, because = _instead(second, what, at)
+    return Differs(
+        name=there.name, base=here.name, at=at, work=what.work, there=does, here=instead, because=because
+    )
+
+
+def _happened(spans: Sequence[Span]) -> Iterable[tuple[What, tuple[float, Span]]]:
+    for span in spans:
+        yield What(is_start=True, work=span.work, number=span.index, attempt=span.attempt), (span.bound, span)
+        if span.end is End.RECLAIMED:
+            taken = What(is_start=False, work=span.work, number=span.index, attempt=span.attempt)
+            yield taken, (span.ended, span)
+
+
+def _apart(here: Course, there: Course) -> Iterable[tuple[float, What]]:
+    """What happens at other times, or in one of them alone, with the earlier of its times."""
+    for what in here.happened.keys() | there.happened.keys():
+        times = sorted(each.happened[what][0] for each in (here, there) if what in each.happened)
+        if len(times) < 2 or times[1] - times[0] > PACE_SECONDS + PACE_PART * times[0]:
+            yield times[0], what
+
+
+def _is_at(course: Course, what: What, at: float) -> bool:
+    return what in course.happened and course.happened[what][0] == at
+
+
+def _pod(work: Work | None, name: str, index: int) -> str:
+    """What a pod is called: by its volume, as a copy or a worker; ``books/v1``."""
+    if work is None:
+        return f"pod {index} of {name}"
+    if work.kind is Kind.CAMPAIGN and work.pack == 1 and index < len(work.units):
+        return f"{work.units[index].name} of {name}"
+    return f"{ {Kind.FLEET: 'copy', Kind.GANG: 'worker'}.get(work.kind, 'pod') } {index} of {name}"
+
+
+def _cards(span: Span) -> str:
+    if 0 < span.gpus < 1:
+        return f"{100 * span.gpus:.0f} % of a card of {span.node}"
+    return f"{span.gpus:g} cards of {span.node}" if span.gpus > 1 else span.node
+
+
+def _does(what: What, span: Span, works: Mapping[str, Work]) -> str:
+    pod = _pod(works.get(what.work), what.work, what.number)
+    if what.is_start:
+        again = "" if what.attempt == 1 else " again"
+        return f"starts {pod}{again} on {_cards(span)}"
+    return f"takes {pod} back from {span.node}" + (f" for {span.by}" if span.by else "")
+
+
+def _instead(course: Course, what: What, at: float) -> tuple[str, str]:
+    """What a course does with the same pod, and for which reason."""
+    later = course.happened.get(what)
+    if not what.is_start:
+        runs_on = f"{course.name} lets it run" + (f" until {lasting(later[0])}" if later else "")
+        return runs_on, ""
+    reason = _reason(course.outcome, what.work, at)
+    if later is not None:
+        return f"{course.name} keeps it waiting until {lasting(later[0])}", reason
+    return f"{course.name} does not start it" + ("" if what.attempt == 1 else " again"), reason
+
+
+def _reason(outcome: Outcome, work: str, at: float) -> str:
+    """What was said of the work's waiting at that time, or a little after it."""
+    spans = [each for each in outcome.waits if each.work == work and each.until > at]
+    if spans:
+        wait = min(spans, key=lambda each: (max(each.since, at), each.since))
+        if wait.since <= at + PACE_SECONDS + PACE_PART * at:
+            return wait.message or wait.reason
+    return next((each.never for each in outcome.ends if each.work == work), "")
+
+
+def _first_place(here: Course, there: Course, works: Mapping[str, Work]) -> Differs | None:
+    """The first pod that stands on another node, where all start and end alike."""
+    for what, (at, span) in sorted(here.happened.items(), key=lambda item: (item[1][0], item[0])):
+        other = there.happened[what][1]
+        if what.is_start and other.node != span.node:
+            pod = _pod(works.get(what.work), what.work, what.number)
+            return Differs(
+                name=there.name,
+                base=here.name,
+                at=at,
+                work=what.work,
+                there=f"after {lasting(at)} {there.name} places {pod} on {other.node}",
+                here=f"{here.name} on {span.node}",
+                because="",
+            )
+    return None

@@ -1,0 +1,46 @@
+"""How a comparison says its figures: short enough for a table of four columns, and never without a unit."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from allotment.planning.compare.comparison import Cell, Unit
+from allotment.quantities.duration import UNITS, format_duration
+
+BEYOND: Final = "not in time"
+
+
+def lasting(seconds: float) -> str:
+    """A span of time in its two largest units: ``2h10m``, ``45s``."""
+    whole = round(seconds)
+    sizes = list(UNITS.values())
+    first = next((place for place, size in enumerate(sizes) if abs(whole) >= size), len(sizes) - 1)
+    smallest = sizes[min(first + 1, len(sizes) - 1)]
+    rounded = round(abs(whole) / smallest) * smallest
+    return ("-" if whole < 0 else "") + format_duration(rounded)
+
+
+def said(value: float | None, unit: Unit, currency: str = "") -> str:
+    """One figure in its unit; of a row that has no figure in these draws, that it is beyond the horizon."""
+    if value is None:
+        return BEYOND
+    if unit is Unit.SECONDS:
+        return lasting(value)
+    if unit is Unit.PART:
+        return f"{100 * value:.0f} %"
+    if unit is Unit.COUNT:
+        return f"{value:,.0f}"
+    if unit is Unit.MONEY:
+        return f"{value:,.2f} {currency}".rstrip()
+    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
+    return f"{value:,.{digits}f}"
+
+
+def interval(cell: Cell, unit: Unit, currency: str = "") -> str:
+    """The middle, and from where to where eight tenths of the draws lie, if that is more than the middle."""
+    spread = cell.spread
+    middle, low, high = (said(each, unit, currency) for each in (spread.p50, spread.p10, spread.p90))
+    if low == high:
+        return middle
+    bare = unit is Unit.PART or unit is Unit.MONEY
+    return f"{middle} ({low.removesuffix(' %') if bare else low}–{high})"
