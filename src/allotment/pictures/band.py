@@ -1,0 +1,151 @@
+"""What varies from draw to draw over time: the middle as a line, around it where eight of ten draws are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from allotment.pictures.chart import (
+    AXIS,
+    Chart,
+    Table,
+    drawing,
+    level_lines,
+    stretched,
+    swatch,
+    time_axis,
+)
+from allotment.pictures.curves import area, line
+from allotment.pictures.markup import Markup, element, joined, percent
+from allotment.pictures.ticks import Extent, amount_words, number_ticks, when_words
+
+HEIGHT, TOP = 150.0, 34.0
+MOST_TABLE: Final = 48
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The tenth, the half and nine tenths of the draws, from this moment on."""
+
+    at: float
+    low: float
+    middle: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class BandMark:
+    """Something that happens in an interval of time, at the half of the draws; None is beyond the end."""
+
+    label: str
+    low: float | None
+    middle: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BandChart:
+    """The moments in order; ``lines`` are levels with words, as the most that is allowed."""
+
+    title: str
+    unit: str
+    moments: tuple[Moment, ...]
+    extent: Extent
+    marks: tuple[BandMark, ...] = ()
+    levels: tuple[tuple[float, str], ...] = ()
+
+
+def band(value: BandChart, name: str) -> Chart:
+    """The picture."""
+    tops = [moment.high for moment in value.moments] + [level for level, _ in value.levels]
+    ticks = number_ticks(max(tops, default=0.0), 4)
+    highest = ticks[-1].at
+    bottom = TOP + HEIGHT
+    parts = [time_axis(value.extent, TOP, bottom), level_lines(ticks, value.unit, highest, TOP, HEIGHT)]
+    if value.moments:
+        parts.append(stretched(TOP, HEIGHT, *_paths(value, highest)))
+    parts += [_level(level, words, highest) for level, words in value.levels]
+    parts += [_mark(mark, value.extent, place) for place, mark in enumerate(value.marks)]
+    svg = drawing(name, value.title, _about(value), bottom + AXIS, *parts)
+    return Chart(svg, _legend(value), _table(value))
+
+
+def _paths(value: BandChart, highest: float) -> list[Markup]:
+    low = tuple((moment.at, moment.low) for moment in value.moments)
+    middle = tuple((moment.at, moment.middle) for moment in value.moments)
+    high = tuple((moment.at, moment.high) for moment in value.moments)
+    return [
+        element("path", class_="band", d=area(low, high, value.extent, highest, HEIGHT)),
+        element("path", class_="edge", d=line(low, value.extent, highest, HEIGHT)),
+        element("path", class_="edge", d=line(high, value.extent, highest, HEIGHT)),
+        element("path", class_="middle", d=line(middle, value.extent, highest, HEIGHT)),
+    ]
+
+
+def _level(level: float, words: str, highest: float) -> Markup:
+    y = TOP + HEIGHT * (1 - level / highest)
+    line_ = element("line", class_="bound", x1=0, x2="100%", y1=y, y2=y)
+    return joined((line_, element("text", words, class_="tick end", x="100%", y=y - 4)))
+
+
+def _mark(mark: BandMark, extent: Extent, place: int) -> Markup:
+    """A line at the half, and over the picture the interval from the tenth to nine tenths."""
+    low, middle, high = (1.0 if at is None else extent.share(at) for at in (mark.low, mark.middle, mark.high))
+    y = TOP - 6
+    anchor = "start" if middle < 0.2 else "end" if middle > 0.8 else "middle"
+    parts = [element("line", class_="reach", x1=percent(low), x2=percent(high), y1=y, y2=y)]
+    if mark.middle is not None:
+        x = percent(middle)
+        parts.append(element("line", class_="mark", x1=x, x2=x, y1=y, y2=TOP + HEIGHT))
+        parts.append(element("circle", class_="dot", cx=x, cy=y, r=4))
+    if mark.high is not None:
+        x = percent(high)
+        parts.append(element("line", class_="stop", x1=x, x2=x, y1=y - 5, y2=y + 5))
+    row = 11 if place % 2 == 0 else 22
+    parts.append(element("text", mark.label, class_=f"tick {anchor} strong", x=percent(middle), y=row - 1))
+    return joined(parts)
+
+
+def _legend(value: BandChart) -> tuple[tuple[Markup, str], ...]:
+    keys = [
+        (swatch(element("line", class_="middle", x1=0, x2=18, y1=6, y2=6)), "half of the draws"),
+        (swatch(element("rect", class_="band", width=18, height=12)), "eight of ten draws"),
+    ]
+    if value.marks:
+        sign = (
+            element("line", class_="reach", x1=2, x2=16, y1=6, y2=6),
+            element("circle", class_="dot", cx=5, cy=6, r=4),
+            element("line", class_="stop", x1=16, x2=16, y1=1, y2=11),
+        )
+        keys.append((swatch(*sign), "p10 to p90 of a moment, dot at p50"))
+    return tuple(keys)
+
+
+def _about(value: BandChart) -> str:
+    if not value.moments:
+        return "Nothing is known."
+    peak = max(moment.middle for moment in value.moments)
+    marks = "".join(
+        f" {mark.label}: {_moment(mark.middle, value.extent)} at the half,"
+        f" {_moment(mark.high, value.extent)} at nine tenths."
+        for mark in value.marks
+    )
+    return f"{value.unit} over time, {amount_words(peak)} at most in half of the draws.{marks}"
+
+
+def _moment(at: float | None, extent: Extent) -> str:
+    return "not within the time shown" if at is None else when_words(at, extent)
+
+
+def _table(value: BandChart) -> Table | None:
+    rows: list[tuple[str, ...]] = []
+    last: tuple[str, ...] = ()
+    for moment in value.moments:
+        figures = tuple(amount_words(each) for each in (moment.low, moment.middle, moment.high))
+        if figures != last:
+            rows.append((when_words(moment.at, value.extent), *figures))
+            last = figures
+    if not rows:
+        return None
+    kept = tuple(rows[:MOST_TABLE])
+    return Table(("from", "p10", "p50", "p90"), kept, frozenset(range(4)), len(rows) - len(kept))

@@ -1,0 +1,99 @@
+"""A picture with all that belongs to it: what it shows in words, its legend, and its numbers as a table.
+
+A picture is as wide as the page gives it: places along it are shares of the width, so that letters and lines
+keep their size on a wide page and on a narrow one. Colours come from the page's style, by class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from allotment.pictures.markup import Markup, element, joined, number, percent
+from allotment.pictures.ticks import Extent, Tick, time_ticks
+
+INNER = 1000
+"""Units along the width of what is stretched to it."""
+AXIS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Numbers under a picture; ``right`` are the columns of numbers, ``left_out`` rows were too many."""
+
+    titles: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    right: frozenset[int] = frozenset()
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A picture, the keys of its legend (a swatch and words), and the numbers in it."""
+
+    svg: Markup
+    legend: tuple[tuple[Markup, str], ...] = ()
+    table: Table | None = None
+    notes: tuple[str, ...] = field(default=())
+
+
+def drawing(name: str, title: str, about: str, height: float, *parts: Markup) -> Markup:
+    """A picture of that height: its title and what it shows are read out to who cannot see it."""
+    return element(
+        "svg",
+        element("title", title, id=f"{name}-title"),
+        element("desc", about, id=f"{name}-desc"),
+        *parts,
+        class_="plot",
+        width="100%",
+        height=number(height),
+        role="img",
+        aria_labelledby=f"{name}-title {name}-desc",
+    )
+
+
+def stretched(top: float, height: float, *parts: Markup) -> Markup:
+    """Parts whose places are units of the width (``INNER``) and of the height in pixels."""
+    return element(
+        "svg",
+        *parts,
+        y=top,
+        width="100%",
+        height=height,
+        viewBox=f"0 0 {INNER} {number(height)}",
+        preserveAspectRatio="none",
+    )
+
+
+def time_axis(extent: Extent, top: float, bottom: float) -> Markup:
+    """Lines down from ``top``, and their times under ``bottom``; a narrow page shows every second one."""
+    return joined(
+        _time_tick(tick, place, extent.share(tick.at), top, bottom)
+        for place, tick in enumerate(time_ticks(extent))
+    )
+
+
+def _time_tick(tick: Tick, place: int, share: float, top: float, bottom: float) -> Markup:
+    anchor = "start" if share < 0.04 else "end" if share > 0.96 else "middle"
+    x = percent(share)
+    line = element("line", class_="grid", x1=x, x2=x, y1=top, y2=bottom)
+    kind = f"tick {anchor}" + (" odd" if place % 2 else "")
+    return joined((line, element("text", tick.label, class_=kind, x=x, y=bottom + 15)))
+
+
+def level_lines(ticks: Iterable[Tick], unit: str, highest: float, top: float, height: float) -> Markup:
+    """Lines across with their numbers on them, the unit beside the uppermost."""
+    levels = list(ticks)
+    parts = []
+    for place, tick in enumerate(levels):
+        y = top + height * (1 - tick.at / highest)
+        words = f"{tick.label} {unit}" if place == len(levels) - 1 else tick.label
+        parts.append(element("line", class_="grid", x1=0, x2="100%", y1=y, y2=y))
+        if place:
+            parts.append(element("text", words, class_="tick level", x=2, y=y - 3))
+    return joined(parts)
+
+
+def swatch(*parts: Markup) -> Markup:
+    """The sign of a key of a legend."""
+    return element("svg", *parts, class_="swatch", width=18, height=12, aria_hidden="true")
