@@ -1,0 +1,80 @@
+"""What `--with key=value` makes of the files, and how it refuses what it does not know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from allotment.devices.describe import parse_description
+from allotment.errors import UsageError
+from allotment.planning.compare.changing import Files, changed, changes_of
+from allotment.planning.scenes.values import Place
+from allotment.platform.model import Platform, Queue, Team
+from allotment.platform.need import Need
+from allotment.repository.model import Campaign, FolderSource, Pipeline, Repository, StepCall, Volume, Window
+
+OCR = Pipeline("ocr", (StepCall("ocr"),), gpu=Need())
+BOOKS = Campaign("books", "ocr", (Volume("v1", FolderSource("scans/v1")),))
+FILES = Files(
+    Repository(Path("archive"), {"ocr": OCR}, {"books": BOOKS}),
+    Platform(teams={"archive": Team("archive", queue=Queue(4.0))}),
+    Place(parse_description("1 x L4"), "here"),
+    ((Repository(Path("lab"), {"ocr": OCR}, {"maps": BOOKS}), Team("archive")),),
+)
+
+
+def test_each_change_is_made_to_what_the_files_say() -> None:
+    files = FILES
+    for change in changes_of(
+        "quota.archive=2.5; limit.archive=none; sharing=fraction,whole; share=0.25; window=2..8"
+    ):
+        files = changed(files, change)
+    queue, pipeline = files.platform.teams["archive"].queue, files.repository.pipelines["ocr"]
+    assert queue == Queue(2.5, 1, None)
+    assert pipeline.gpu is not None
+    assert (pipeline.gpu.sharing, pipeline.gpu.share) == (("fraction", "whole"), 0.25)
+    assert files.repository.campaigns["books"].window == Window(2, 8)
+    assert files.beside[0][0].campaigns["maps"].window == Window(2, 8)
+    assert files.beside[0][1].queue == queue
+    assert "fraction" in files.platform.sharing
+
+
+@pytest.mark.parametrize(
+    ("change", "read"),
+    [
+        ("window=8", lambda files: files.repository.campaigns["books"].window == Window(1, 8)),
+        (
+            "pack.maps=4",
+            lambda files: (
+                (files.repository.campaigns["books"].pack, files.beside[0][0].campaigns["maps"].pack)
+                == (1, 4)
+            ),
+        ),
+        ("describe=2 nodes of 8 x L4", lambda files: len(list(files.place.world.devices())) == 16),
+        ("versions.kueue=0.20", lambda files: files.platform.versions.kueue == "0.20"),
+        ("minimum_runtime=1m", lambda files: files.platform.defaults.minimum_runtime == 60),
+        ("weight.archive=3", lambda files: files.platform.teams["archive"].queue.weight == 3),
+    ],
+)
+def test_every_key_changes_its_own(change: str, read) -> None:  # type: ignore[no-untyped-def]
+    assert read(changed(FILES, change))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("qouta.archive=2", "did you mean `quota`"),
+        ("quota.lab=2", "no team `lab`"),
+        ("quota.archive=much", "quota.TEAM=4"),
+        ("sharing=halves", "no way to share"),
+        ("window=0", "at least one"),
+        ("window.plays=2", "no campaign `plays`"),
+        ("versions.helm=3", "kubernetes, kueue or kai"),
+        ("window", "no change that is known"),
+    ],
+)
+def test_what_is_not_known_is_refused_with_what_to_write(change: str, words: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        changed(FILES, change)
+    assert words in str(caught.value)

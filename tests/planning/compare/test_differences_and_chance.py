@@ -1,0 +1,185 @@
+"""When two columns differ by more than chance, what differs first, and what is advised."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from allotment.planning.compare.advising import advice_for
+from allotment.planning.compare.comparison import Better, Cell, Column, Row, Told, Unit, Verdict
+from allotment.planning.compare.differences import difference, sign_test
+from allotment.planning.compare.first_difference import first_difference
+from allotment.planning.compare.words import interval, lasting, said
+from allotment.simulation.outcome import End, Outcome, Span, WaitSpan
+from allotment.simulation.quantiles import spread
+from allotment.simulation.work import Ask, Kind, Work
+from allotment.simulation.work import Unit as Volume
+
+TIME = Row("makespan", "all that ends is over", Unit.SECONDS)
+USE = Row("use", "cards in use", Unit.PART, Better.MORE)
+NODES = Row("free-nodes", "whole nodes free", Unit.NODES, Better.NEITHER)
+WEEK = 604_800.0
+SLOW = tuple(1000.0 + n for n in range(10))
+
+
+@pytest.mark.parametrize(
+    ("row", "values", "base", "told"),
+    [
+        (TIME, SLOW, SLOW, Told.SAME),
+        (TIME, tuple(each + 5 for each in SLOW), SLOW, Told.SAME),
+        (TIME, tuple(each - 300 for each in SLOW), SLOW, Told.BETTER),
+        (TIME, tuple(each + 300 for each in SLOW), SLOW, Told.WORSE),
+        (TIME, tuple(each + 300 * (-1) ** n for n, each in enumerate(SLOW)), SLOW, Told.CHANCE),
+        (TIME, (700.0,) * 5, (1000.0,) * 5, Told.CHANCE),
+        (TIME, (None,) * 6, (1000.0,) * 6, Told.WORSE),
+        (USE, (0.9,) * 8, (0.6,) * 8, Told.BETTER),
+        (USE, (0.6,) * 8, (0.9,) * 8, Told.WORSE),
+        (NODES, (2.0,) * 8, (1.0,) * 8, Told.OTHER),
+    ],
+)
+def test_a_difference_counts_beyond_chance_alone(
+    row: Row, values: tuple[float | None, ...], base: tuple[float | None, ...], told: Told
+) -> None:
+    assert difference(row, values, base, WEEK).told is told
+
+
+@pytest.mark.parametrize(
+    ("less", "more", "chance"),
+    [(0, 0, 1.0), (6, 0, 0.03125), (5, 0, 0.0625), (9, 1, 0.021484375), (5, 5, 1.0)],
+)
+def test_the_sign_test_is_that_of_the_tables(less: int, more: int, chance: float) -> None:
+    assert sign_test(less, more) == pytest.approx(chance)
+
+
+@given(less=st.integers(0, 60), more=st.integers(0, 60))
+def test_either_way_is_as_likely(less: int, more: int) -> None:
+    assert sign_test(less, more) == sign_test(more, less)
+    assert 0 < sign_test(less, more) <= 1
+
+
+BOOKS = Work("books", "archive", Kind.CAMPAIGN, Ask(gpus=1.0), (Volume("v1"), Volume("v2")), most=2)
+
+
+def run(index: int, bound: float, *, node: str = "n1", end: End = End.COMPLETE, by: str = "") -> Span:
+    return Span("books", "archive", index, 1, node, (), "L4", 1.0, bound, bound, bound + 600, end, by=by)
+
+
+def outcome(*spans: Span, waits: tuple[WaitSpan, ...] = ()) -> Outcome:
+    return Outcome("kueue", 1, 5000.0, spans, waits, (), ())
+
+
+WAITS = (WaitSpan("books", "WaitingForQuota", "1 more needed", 0.0, 600.0),)
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "sentence"),
+    [
+        (
+            outcome(run(0, 0), run(1, 600), waits=WAITS),
+            outcome(run(0, 0), run(1, 2)),
+            "after 2s kai starts v2 of books on n1; kueue keeps it waiting until 10m, because 1 more needed",
+        ),
+        (
+            outcome(run(0, 0), run(1, 2)),
+            outcome(run(0, 0)),
+            "after 2s kueue starts v2 of books on n1; kai does not start it",
+        ),
+        (
+            outcome(run(0, 0)),
+            outcome(run(0, 0, end=End.RECLAIMED, by="maps")),
+            "after 10m kai takes v1 of books back from n1 for maps; kueue lets it run",
+        ),
+        (
+            outcome(run(0, 0)),
+            outcome(run(0, 0, node="n2")),
+            "after 0s kai places v1 of books on n2; kueue on n1",
+        ),
+    ],
+)
+def test_the_first_difference_is_said_with_its_reason(here: Outcome, there: Outcome, sentence: str) -> None:
+    found = first_difference(("kueue", here), ("kai", there), (BOOKS,))
+    assert found is not None
+    assert found.sentence == sentence
+
+
+def test_what_comes_a_little_later_is_pace_and_no_difference() -> None:
+    assert first_difference(("kueue", outcome(run(0, 0))), ("kai", outcome(run(0, 3))), (BOOKS,)) is None
+
+
+def column(name: str, *values: float, row: Row = TIME, spans: tuple[Span, ...] = ()) -> Column:
+    cells = {row.key: Cell(spread(values), values)}
+    return Column(name, name, cells=cells, course=outcome(*spans))
+
+
+def test_a_gain_of_a_tenth_without_a_cost_is_a_yes() -> None:
+    (found,) = advice_for(
+        [column("kueue", *SLOW), column("kai", *(each / 2 for each in SLOW))], [TIME], WEEK, ""
+    )
+    assert (found.verdict, found.against) == (Verdict.YES, "kueue")
+    assert found.sentence == (
+        "worth adding kai, against kueue, for this work? yes: because all that ends is over after 8m22s "
+        "instead of 16m44s"
+    )
+
+
+def test_a_small_gain_is_a_maybe_and_says_that_the_other_comes_close() -> None:
+    (found,) = advice_for(
+        [column("kueue", *SLOW), column("kai", *(each * 0.95 for each in SLOW))], [TIME], WEEK, ""
+    )
+    assert found.verdict is Verdict.MAYBE
+    assert "kueue comes close" in found.sentence
+
+
+def test_no_difference_beyond_chance_is_said_and_is_a_no() -> None:
+    mixed = [each + 300 * (-1) ** n for n, each in enumerate(SLOW)]
+    (found,) = advice_for([column("kueue", *SLOW), column("kai", *mixed)], [TIME], WEEK, "")
+    assert (found.verdict, found.reasons) == (
+        Verdict.NO,
+        ("no difference beyond chance in what is weighed",),
+    )
+
+
+def test_a_gain_by_parts_of_cards_is_none_without_steady_memory() -> None:
+    parts = (replace(run(0, 0), gpus=0.25),)
+    fast = column("kai", *(each / 4 for each in SLOW), spans=parts)
+    (found,) = advice_for([column("kueue", *SLOW), fast], [TIME], WEEK, "")
+    assert found.not_if == (
+        "a model's use of memory is not known and steady: nothing keeps pods on one card apart",
+    )
+
+
+def test_what_the_other_cannot_do_at_all_is_a_yes() -> None:
+    cannot = Column("kueue", "kueue", refused="no fractions")
+    (found,) = advice_for([cannot, column("kai", *SLOW)], [TIME], WEEK, "")
+    assert found.verdict is Verdict.YES
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0, "0s"), (45, "45s"), (7800, "2h10m"), (7829, "2h10m"), (90_000, "1d1h"), (-60, "-1m")],
+)
+def test_times_are_said_in_their_two_largest_units(seconds: float, words: str) -> None:
+    assert lasting(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "words"),
+    [
+        (None, Unit.SECONDS, "not in time"),
+        (0.5, Unit.PART, "50 %"),
+        (1234.0, Unit.COUNT, "1,234"),
+        (1.5, Unit.NODES, "1.50"),
+        (12.34, Unit.GPU_HOURS, "12.3"),
+        (3.0, Unit.MONEY, "3.00 EUR"),
+    ],
+)
+def test_no_figure_is_without_its_unit(value: float | None, unit: Unit, words: str) -> None:
+    assert said(value, unit, "EUR") == words
+
+
+def test_an_interval_of_one_value_is_that_value() -> None:
+    assert interval(Cell(spread((60.0, 60.0)), (60.0, 60.0)), Unit.SECONDS) == "1m"
+    assert interval(Cell(spread((60.0, 90.0)), (60.0, 90.0)), Unit.SECONDS) == "1m (1m–1m30s)"
