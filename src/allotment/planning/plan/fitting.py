@@ -1,0 +1,92 @@
+"""Which devices would do for one pod of a work, and what stands first in the way of the others.
+
+It is what `allot why` says, made short: so many of so many cards, and the first clause that takes any out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from allotment.devices.world import World
+from allotment.needs.fit import Explanation, explain
+from allotment.planning.plan.plan import Fits
+from allotment.planning.why import Alternative, State, why
+from allotment.planning.why_needs import asked_of
+from allotment.planning.why_room import Holding, holdings_of
+from allotment.planning.why_steps import Stage, Step
+from allotment.platform.model import Platform
+from allotment.repository.model import Gang, HasNeed
+
+_WHOLE = "whole"
+_LATER = frozenset({Stage.USE, Stage.TOGETHER})
+
+
+def fits_of(
+    file: HasNeed,
+    platform: Platform,
+    world: World,
+    *,
+    here: bool,
+    holdings: Sequence[Holding] | None = None,
+) -> Fits | None:
+    """What of the world would do for one pod; None for a need that makes no claim."""
+    asked = asked_of(file, platform, world, here=here)
+    if asked.claim is None:
+        return None
+    world = replace(world, classes={**asked.classes, **world.classes})
+    held = holdings_of(world) if holdings is None else holdings
+    together = file.min if isinstance(file, Gang) else 1
+    told = why(asked.claim, world, held, others=asked.others, together=together)
+    found = explain(asked.claim, world)
+    alternative = _best(told.alternatives)
+    everything = alternative.steps[0].left if alternative.steps else 0
+    noun = "cards" if _are_whole(found) else "devices"
+    return Fits(
+        asks=told.asks,
+        state=told.state,
+        sentence=f"fits {alternative.would:,} of {everything:,} {noun}",
+        all=everything,
+        would=alternative.would,
+        free=alternative.free,
+        cards=_cards(found),
+        obstacle=_obstacle(alternative) if told.state is not State.NEVER else told.sentence,
+        alternatives=told.alternatives,
+        remedies=told.changes,
+        notes=(*asked.given_up, *told.notes),
+    )
+
+
+def _best(alternatives: Sequence[Alternative]) -> Alternative:
+    return max(alternatives, key=lambda each: each.would)
+
+
+def _obstacle(alternative: Alternative) -> str:
+    """The first step that takes any device out, and which."""
+    for step in alternative.steps:
+        if step.lost and step.stage not in _LATER:
+            return _lost_words(step)
+    return ""
+
+
+def _lost_words(step: Step) -> str:
+    lost = step.lost[0]
+    why_not = f": {lost.why}" if lost.why else ""
+    rest = sum(each.count for each in step.lost[1:])
+    more = f", and {rest:,} more" if rest else ""
+    return f"that they {step.words} ({lost.count:,} x {lost.card}{why_not}{more})"
+
+
+def _are_whole(found: Explanation) -> bool:
+    alike = [each for alternative in found.alternatives for each in alternative.alike]
+    return bool(alike) and all(each.kind == _WHOLE for each in alike)
+
+
+def _cards(found: Explanation) -> tuple[tuple[str, int], ...]:
+    counts: Counter[str] = Counter()
+    for alternative in found.alternatives:
+        for each in alternative.alike:
+            name = each.card if each.kind in {_WHOLE, each.card, ""} else f"{each.card} {each.kind}"
+            counts[name] = max(counts[name], each.count)
+    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
