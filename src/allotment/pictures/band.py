@@ -19,7 +19,7 @@ from allotment.pictures.curves import area, line
 from allotment.pictures.markup import Markup, element, joined, percent
 from allotment.pictures.ticks import Extent, amount_words, number_ticks, when_words
 
-HEIGHT, TOP = 150.0, 34.0
+HEIGHT, MARK, ABOVE = 150.0, 30.0, 20.0
 MOST_TABLE: Final = 48
 
 
@@ -60,12 +60,13 @@ def band(value: BandChart, name: str) -> Chart:
     tops = [moment.high for moment in value.moments] + [level for level, _ in value.levels]
     ticks = number_ticks(max(tops, default=0.0), 4)
     highest = ticks[-1].at
-    bottom = TOP + HEIGHT
-    parts = [time_axis(value.extent, TOP, bottom), level_lines(ticks, value.unit, highest, TOP, HEIGHT)]
+    top = MARK * len(value.marks) + ABOVE
+    bottom = top + HEIGHT
+    parts = [time_axis(value.extent, top, bottom), level_lines(ticks, value.unit, highest, top, HEIGHT)]
     if value.moments:
-        parts.append(stretched(TOP, HEIGHT, *_paths(value, highest)))
-    parts += [_level(level, words, highest) for level, words in value.levels]
-    parts += [_mark(mark, value.extent, place) for place, mark in enumerate(value.marks)]
+        parts.append(stretched(top, HEIGHT, *_paths(value, highest)))
+    parts += [_level(words, top + HEIGHT * (1 - level / highest)) for level, words in value.levels]
+    parts += [_mark(mark, value.extent, place * MARK, bottom) for place, mark in enumerate(value.marks)]
     svg = drawing(name, value.title, _about(value), bottom + AXIS, *parts)
     return Chart(svg, _legend(value), _table(value))
 
@@ -82,27 +83,25 @@ def _paths(value: BandChart, highest: float) -> list[Markup]:
     ]
 
 
-def _level(level: float, words: str, highest: float) -> Markup:
-    y = TOP + HEIGHT * (1 - level / highest)
+def _level(words: str, y: float) -> Markup:
     line_ = element("line", class_="bound", x1=0, x2="100%", y1=y, y2=y)
     return joined((line_, element("text", words, class_="tick end", x="100%", y=y - 4)))
 
 
-def _mark(mark: BandMark, extent: Extent, place: int) -> Markup:
+def _mark(mark: BandMark, extent: Extent, top: float, bottom: float) -> Markup:
     """A line at the half, and over the picture the interval from the tenth to nine tenths."""
     low, middle, high = (1.0 if at is None else extent.share(at) for at in (mark.low, mark.middle, mark.high))
-    y = TOP - 6
+    y = top + 20
     anchor = "start" if middle < 0.2 else "end" if middle > 0.8 else "middle"
     parts = [element("line", class_="reach", x1=percent(low), x2=percent(high), y1=y, y2=y)]
     if mark.middle is not None:
         x = percent(middle)
-        parts.append(element("line", class_="mark", x1=x, x2=x, y1=y, y2=TOP + HEIGHT))
+        parts.append(element("line", class_="mark", x1=x, x2=x, y1=y, y2=bottom))
         parts.append(element("circle", class_="dot", cx=x, cy=y, r=4))
     if mark.high is not None:
         x = percent(high)
         parts.append(element("line", class_="stop", x1=x, x2=x, y1=y - 5, y2=y + 5))
-    row = 11 if place % 2 == 0 else 22
-    parts.append(element("text", mark.label, class_=f"tick {anchor} strong", x=percent(middle), y=row - 1))
+    parts.append(element("text", mark.label, class_=f"tick {anchor} strong", x=percent(middle), y=top + 10))
     return joined(parts)
 
 

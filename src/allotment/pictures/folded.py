@@ -12,21 +12,23 @@ from allotment.pictures.ticks import Extent, amount_words
 
 HEAD, HEIGHT, GAP = 22.0, 30.0, 4.0
 
+Body = tuple[list[Markup], list[Markup], float, tuple[str, ...]]
+"""What is drawn of the rows, what stands over it, how high it is, and what to say about it."""
 
-def draw_folded(
-    rows: Sequence[Row], bars: Sequence[Bar], extent: Extent, paints: Paints
-) -> tuple[list[Markup], float, tuple[str, ...]]:
-    """The rows, how high they are together, and what to say about them."""
+
+def draw_folded(rows: Sequence[Row], bars: Sequence[Bar], extent: Extent, paints: Paints) -> Body:
+    """The rows of nodes, or of kinds of cards."""
     parts: list[Markup] = []
+    heads: list[Markup] = []
     y = 0.0
     for each in folded_rows(rows, bars, extent):
         words = f"{each.label} · {amount_words(each.size)} cards"
-        parts.append(element("text", words, class_="head", x=0, y=y + 15))
+        heads.append(element("text", words, class_="head", x=0, y=y + 15))
         parts.append(element("rect", class_="track", y=y + HEAD, width="100%", height=HEIGHT))
         parts.append(stretched(y + HEAD, HEIGHT, *_layers(each, paints)))
         y += HEAD + HEIGHT + GAP
     what = "node" if len({row.group for row in rows}) <= MOST_ROWS else "kind of card"
-    return parts, y, (f"{len(rows):,} cards are too many for a row each: a row is a {what}.",)
+    return parts, heads, y, (f"{len(rows):,} cards are too many for a row each: a row is a {what}.",)
 
 
 def _layers(each: Folded, paints: Paints) -> list[Markup]:

@@ -1,18 +1,20 @@
 """Rows of figures under each other on one scale: an interval with its middle, or a bar, or a bar in parts.
 
-The words of a row stand over its line, so that they have the whole width on a narrow page as well.
+The words of a row stand over its line as text of the page, so that they wrap where the page is narrow, and
+are read out as they are.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from allotment.pictures.chart import AXIS, Chart, Table, drawing, swatch, time_axis
+from allotment.pictures.chart import AXIS, Chart, Table, swatch, time_axis
 from allotment.pictures.markup import Markup, element, joined, percent
 from allotment.pictures.palette import fill, paint, patterns
-from allotment.pictures.ticks import Extent, Tick, number_ticks
+from allotment.pictures.ticks import Extent, Tick, number_ticks, time_ticks
 
-ROW, HEAD = 32.0, 26.0
+HEIGHT = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,114 +65,111 @@ class Bars:
 def intervals(value: Intervals, name: str) -> Chart:
     """The picture."""
     extent = value.extent or Extent(0.0, number_ticks(value.highest, 6)[-1].at)
+    ticks = _ticks(value.extent, extent)
     parts: list[Markup] = []
-    y, group = 4.0, ""
+    group = ""
     for row in value.rows:
         if row.group != group:
             group = row.group
-            parts.append(element("text", group, class_="head", x=0, y=y + 16))
-            y += HEAD
-        parts.append(_interval(row, extent, y))
-        y += ROW
-    ground = _scale(value.extent, extent, value.unit, y)
-    svg = drawing(name, value.title, _said(value.rows), y + AXIS, ground, *parts)
+            parts.append(element("h4", group))
+        parts.append(_line(row.label, row.said, _grid(ticks, extent), *_interval(row, extent)))
+    parts.append(_axis(ticks, value.extent, extent, value.unit))
     sign = (
         element("line", class_="reach", x1=2, x2=16, y1=6, y2=6),
         element("circle", class_="dot", cx=7, cy=6, r=4),
         element("line", class_="stop", x1=16, x2=16, y1=1, y2=11),
     )
-    return Chart(svg, ((swatch(*sign), "p10 to p90, dot at p50"),))
+    return Chart(_list(name, value.title, parts), ((swatch(*sign), "p10 to p90, dot at p50"),))
 
 
-def _interval(row: IntervalRow, extent: Extent, y: float) -> Markup:
+def _interval(row: IntervalRow, extent: Extent) -> list[Markup]:
     low, middle, high = (1.0 if at is None else extent.share(at) for at in (row.low, row.middle, row.high))
-    level = y + 23
-    kind = f"s{paint(row.paint)}"
+    level, kind = HEIGHT / 2, f"s{paint(row.paint)}"
     parts = [
-        *_words(row.label, row.said, y),
         element("line", class_="track-line", x1=0, x2="100%", y1=level, y2=level),
         element("line", class_=f"reach {kind}", x1=percent(low), x2=percent(high), y1=level, y2=level),
     ]
     if row.high is not None:
         x = percent(high)
-        parts.append(element("line", class_=f"stop {kind}", x1=x, x2=x, y1=level - 5, y2=level + 5))
+        parts.append(element("line", class_=f"stop {kind}", x1=x, x2=x, y1=level - 6, y2=level + 6))
     elif row.low is not None:
-        parts.append(element("text", "→", class_="tick end", x="100%", y=level - 3))
+        beyond = element("path", class_=f"beyond f{paint(row.paint)}", d="M-9 -6L0 0L-9 6Z")
+        parts.append(element("svg", beyond, x="100%", y=level, class_="open"))
     if row.middle is not None:
-        parts.append(
-            element("circle", class_=f"dot f{paint(row.paint)}", cx=percent(middle), cy=level, r=4.5)
-        )
-    return joined(parts)
-
-
-def _words(label: str, said: str, y: float) -> tuple[Markup, Markup]:
-    return (
-        element("text", label, class_="label", x=0, y=y + 13),
-        element("text", said, class_="label end value", x="100%", y=y + 13),
-    )
-
-
-def _scale(time: Extent | None, extent: Extent, unit: str, bottom: float) -> Markup:
-    if time is not None:
-        return time_axis(time, 0.0, bottom)
-    ticks = number_ticks(extent.until, 6)
-    return joined(_tick(tick, place, extent, unit, bottom) for place, tick in enumerate(ticks))
-
-
-def _tick(tick: Tick, place: int, extent: Extent, unit: str, bottom: float) -> Markup:
-    share = extent.share(tick.at)
-    x, anchor = percent(share), "start" if share < 0.04 else "end" if share > 0.96 else "middle"
-    kind = f"tick {anchor}" + (" odd" if place % 2 else "")
-    words = f"{tick.label} {unit}" if unit and share > 0.96 else tick.label
-    line = element("line", class_="grid", x1=x, x2=x, y1=0, y2=bottom)
-    return joined((line, element("text", words, class_=kind, x=x, y=bottom + 15)))
-
-
-def _said(rows: tuple[IntervalRow, ...] | tuple[BarRow, ...]) -> str:
-    return "; ".join(f"{row.label}: {row.said}" for row in rows) or "There is nothing to show."
+        x = percent(middle)
+        parts.append(element("circle", class_=f"dot f{paint(row.paint)}", cx=x, cy=level, r=5))
+    return parts
 
 
 def bars(value: Bars, name: str) -> Chart:
     """The picture."""
     longest = max([value.highest, *(sum(part for _, part in row.parts) for row in value.rows)])
     longest = max([longest, *(row.mark for row in value.rows if row.mark is not None)])
-    highest = number_ticks(longest, 6)[-1].at
-    extent = Extent(0.0, highest)
-    parts = [_bar(row, extent, name, 4.0 + place * ROW) for place, row in enumerate(value.rows)]
-    bottom = 4.0 + ROW * len(value.rows)
+    ticks = number_ticks(longest, 6)
+    extent = Extent(0.0, ticks[-1].at)
     used = {each for row in value.rows for each, _ in row.parts} | {each for each, _ in value.keys}
-    svg = drawing(
-        name,
-        value.title,
-        _said(value.rows),
-        bottom + AXIS,
-        patterns(name, used),
-        _scale(None, extent, value.unit, bottom),
-        *parts,
-    )
+    defined = element("svg", patterns(name, used), width=0, height=0, class_="none", aria_hidden="true")
+    rows = [_line(row.label, row.said, _grid(ticks, extent), *_bar(row, extent, name)) for row in value.rows]
+    picture = _list(name, value.title, [defined, *rows, _axis(ticks, None, extent, value.unit)])
     keys = tuple(
         (swatch(element("rect", fill=fill(name, each), width=18, height=12)), words)
         for each, words in value.keys
     )
-    return Chart(svg, keys)
+    return Chart(picture, keys)
 
 
-def _bar(row: BarRow, extent: Extent, name: str, y: float) -> Markup:
-    parts: list[Markup] = [*_words(row.label, row.said, y)]
-    parts.append(element("rect", class_="track", y=y + 18, width="100%", height=10))
+def _bar(row: BarRow, extent: Extent, name: str) -> list[Markup]:
+    parts = [element("rect", class_="track", y=4, width="100%", height=12)]
     begin = 0.0
     for each, part in row.parts:
         share = extent.share(part)
         if share > 0:
-            paint_ = fill(name, each)
-            parts.append(
-                element("rect", fill=paint_, x=percent(begin), y=y + 18, width=percent(share), height=10)
-            )
+            place = {"x": percent(begin), "width": percent(share)}
+            parts.append(element("rect", fill=fill(name, each), y=4, height=12, **place))
         begin += share
     if row.mark is not None:
         x = percent(extent.share(row.mark))
-        parts.append(element("line", class_="stop", x1=x, x2=x, y1=y + 15, y2=y + 31))
-    return joined(parts)
+        parts.append(element("line", class_="limit", x1=x, x2=x, y1=1, y2=HEIGHT - 1))
+    return parts
+
+
+def _list(name: str, title: str, parts: Sequence[Markup]) -> Markup:
+    return element("div", *parts, class_="lines", id=name, role="group", aria_label=title)
+
+
+def _line(label: str, said: str, *parts: Markup) -> Markup:
+    """The words of a row, and under them its line."""
+    words = element("div", element("span", label), element("b", said) if said else Markup(), class_="line")
+    line = element("svg", *parts, class_="plot", width="100%", height=HEIGHT, aria_hidden="true")
+    return joined((words, line))
+
+
+def _ticks(time: Extent | None, extent: Extent) -> tuple[Tick, ...]:
+    return time_ticks(time) if time is not None else number_ticks(extent.until, 6)
+
+
+def _grid(ticks: Sequence[Tick], extent: Extent) -> Markup:
+    return joined(
+        element("line", class_="grid", x1=x, x2=x, y1=0, y2=HEIGHT)
+        for x in (percent(extent.share(tick.at)) for tick in ticks)
+    )
+
+
+def _axis(ticks: Sequence[Tick], time: Extent | None, extent: Extent, unit: str) -> Markup:
+    if time is not None:
+        words = time_axis(time, 0.0, 4.0)
+    else:
+        words = joined(_tick(tick, place, extent, unit) for place, tick in enumerate(ticks))
+    return element("svg", words, class_="plot", width="100%", height=AXIS, aria_hidden="true")
+
+
+def _tick(tick: Tick, place: int, extent: Extent, unit: str) -> Markup:
+    share = extent.share(tick.at)
+    x, anchor = percent(share), "start" if share < 0.04 else "end" if share > 0.96 else "middle"
+    kind = f"tick {anchor}" + (" odd" if place % 2 and share <= 0.96 else "")
+    words = f"{tick.label} {unit}" if unit and share > 0.96 else tick.label
+    line = element("line", class_="grid", x1=x, x2=x, y1=0, y2=4)
+    return joined((line, element("text", words, class_=kind, x=x, y=19)))
 
 
 def as_table(titles: tuple[str, ...], rows: tuple[tuple[str, ...], ...], right: int) -> Table | None:

@@ -32,8 +32,8 @@ padding:20px 24px 22px;margin-top:20px}
 figure{margin:16px 0 0}
 figcaption{font-weight:600;font-size:15px;margin-bottom:6px}
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(165px,1fr));gap:1px;margin:24px 0 0;
-background:var(--line);border:1px solid var(--line);border-radius:10px;overflow:hidden}
-.figures div{background:var(--surface);padding:14px 16px}
+background:var(--surface);border:1px solid var(--line);border-radius:10px;overflow:hidden}
+.figures div{box-shadow:0 0 0 1px var(--line);padding:14px 16px}
 .figures dt{font-size:13px;color:var(--soft)}
 .figures dd{margin:2px 0 0}
 .figures .value{font-size:22px;font-weight:640;line-height:1.3}
@@ -68,8 +68,12 @@ code{font:13px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;white-space:
 
 _PICTURE: Final = """
 .plot{display:block;overflow:visible}
-.rowed{padding-left:76px}
+.rowed{padding-left:72px}
+.rows{overflow:visible}
 .open{overflow:visible}
+.none{position:absolute}
+.beyond{stroke:var(--surface);stroke-width:1}
+.limit{stroke:var(--ink);stroke-width:2.5}
 svg text{font-size:12px;fill:var(--ink);stroke:var(--surface);stroke-width:3px;stroke-linejoin:round;
 paint-order:stroke}
 svg .tick{fill:var(--soft);font-size:11px}
@@ -80,8 +84,12 @@ svg .end{text-anchor:end}
 svg .head{font-weight:600;font-size:12.5px}
 svg .row{fill:var(--soft);font-size:11px}
 svg .name{font-size:11px;stroke-opacity:.85}
-svg .label{font-size:13px}
-svg .value{font-weight:600}
+.lines{margin-top:8px}
+.line{display:flex;justify-content:space-between;align-items:baseline;gap:2px 16px;flex-wrap:wrap;
+font-size:13.5px;
+line-height:1.35;padding-top:8px}
+.line b{margin-left:auto;font-weight:600;text-align:right}
+.lines h4{margin:18px 0 0;font-size:13.5px;font-weight:600}
 .grid{stroke:var(--line);stroke-width:1}
 .track{fill:var(--page)}
 .track-line{stroke:var(--line);stroke-width:1}
@@ -114,7 +122,8 @@ h1{font-size:22px}
 .lead{font-size:16px}
 section,.card{padding:16px 14px 18px}
 .odd{display:none}
-.rowed{padding-left:48px}
+.rowed{padding-left:58px}
+.name{display:none}
 .figures{grid-template-columns:1fr 1fr}
 .figures div{padding:10px 12px}
 .figures .value{font-size:18px}

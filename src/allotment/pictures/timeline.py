@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Final
 
 from allotment.pictures.chart import AXIS, Chart, Table, drawing, swatch, time_axis
-from allotment.pictures.folded import draw_folded
+from allotment.pictures.folded import Body, draw_folded
 from allotment.pictures.lanes import MOST_ROWS, Bar, Drawn, Row, drawn_rows
 from allotment.pictures.markup import Markup, element, joined, number, percent
 from allotment.pictures.palette import MANY, REST, Paints, fill, patterns
@@ -22,6 +22,7 @@ ROW, GAP, HEAD, NARROWEST_LANE = 15.0, 3.0, 22.0, 5.0
 NARROWEST = 0.0008
 LABELLED: Final = 0.07
 """A bar at least this much of the width carries its label."""
+MOST_LETTERS: Final = 9
 MOST_TOLD: Final = 1_000
 MOST_TABLE: Final = 200
 
@@ -59,11 +60,14 @@ def timeline(value: Timeline, name: str) -> Chart:
     """The picture; ``name`` is its own on the page."""
     paints = _paints(value, name)
     if len(value.rows) <= MOST_ROWS:
-        parts, height, noted = _rows(value, paints)
+        parts, heads, height, noted = _rows(value, paints)
     else:
-        parts, height, noted = draw_folded(value.rows, value.bars, value.extent, paints)
+        parts, heads, height, noted = draw_folded(value.rows, value.bars, value.extent, paints)
     top = HEAD if value.marks else 4.0
-    body = element("svg", *parts, class_="rows", y=top, width="100%", height=number(max(1.0, height)))
+    body, over = (
+        element("svg", *each, class_="rows", y=top, width="100%", height=number(max(1.0, height)))
+        for each in (parts, heads)
+    )
     bottom = top + height
     used = {paints.of(bar.work) for bar in value.bars}
     svg = drawing(
@@ -75,6 +79,7 @@ def timeline(value: Timeline, name: str) -> Chart:
         time_axis(value.extent, top, bottom),
         body,
         *(_mark(mark, value.extent, bottom) for mark in value.marks),
+        over,
     )
     return Chart(svg, _legend(value, paints), _table(value), noted)
 
@@ -89,22 +94,23 @@ def _paints(value: Timeline, name: str) -> Paints:
     return Paints(name, {work: place for place, work in enumerate([*named, *others])})
 
 
-def _rows(value: Timeline, paints: Paints) -> tuple[list[Markup], float, tuple[str, ...]]:
+def _rows(value: Timeline, paints: Paints) -> Body:
     parts: list[Markup] = []
+    heads: list[Markup] = []
     y = 0.0
     drawn = drawn_rows(value.rows, value.bars, value.extent)
     bars = [bar for each in drawn for lane in each.lanes for bar in lane]
     for group, rows in groupby(drawn, key=lambda each: each.row.group):
         listed = list(rows)
         if group:
-            parts.append(element("text", _head(group, listed), class_="head", x=0, y=y + 15))
+            heads.append(element("text", _head(group, listed), class_="head", x=0, y=y + 15))
             y += HEAD
         for each in listed:
             height = max(ROW, NARROWEST_LANE * len(each.lanes))
             parts.append(_row(each, value.extent, paints, Place(y, height, told=len(bars) <= MOST_TOLD)))
             y += height + GAP
     notes = ("Short runs next to each other are drawn as one.",) if any(bar.runs > 1 for bar in bars) else ()
-    return parts, y, notes
+    return parts, heads, y, notes
 
 
 def _head(group: str, rows: Sequence[Drawn]) -> str:
@@ -119,7 +125,14 @@ def _head(group: str, rows: Sequence[Drawn]) -> str:
 def _row(each: Drawn, extent: Extent, paints: Paints, place: Place) -> Markup:
     track = element("rect", class_="track", y=place.y, width="100%", height=place.height)
     middle = place.y + place.height / 2 + 4
-    label = element("text", each.row.label, class_="row end", x=-6, y=middle)
+    label = element(
+        "text",
+        element("title", each.row.label),
+        _short(each.row.label),
+        class_="row end",
+        x=-6,
+        y=middle,
+    )
     size = place.height / max(1, len(each.lanes))
     bars = [
         _bar(bar, extent, paints, Place(place.y + number * size, size, told=place.told))
@@ -144,6 +157,11 @@ def _bar(bar: Bar, extent: Extent, paints: Paints, place: Place) -> Markup:
         inner.append(element("text", bar.label, class_="name", x=5, y=place.height / 2 + 4))
     height = place.height if place.height >= ROW else max(1.0, place.height - 1)
     return element("svg", *inner, x=percent(begin), y=place.y, width=percent(width), height=height)
+
+
+def _short(label: str) -> str:
+    """As much of a name as there is room for, its end rather than its middle."""
+    return label if len(label) <= MOST_LETTERS else f"{label[:2]}…{label[3 - MOST_LETTERS :]}"
 
 
 def _told(bar: Bar, extent: Extent) -> str:
