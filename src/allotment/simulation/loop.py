@@ -155,7 +155,8 @@ class Loop:
             due = self.adapter.due(now)
             if due is None:
                 return inf, changed
-            due = max(due, self.last + self.setting.pace.coarse)
+            if self.last < now:  # rounds at one moment are one
+                due = max(due, self.last + self.setting.pace.coarse)
             if due > now:
                 return due, changed
             orders = self.adapter.round(now)
@@ -493,6 +494,7 @@ class Loop:
             tuple(self.record.decisions),
             tuple(self._ended(work) for work in self.works),
             gpus_by_kind(self.setting),
+            tuple(self.adapter.notes()),
         )
 
     def _ended(self, work: Work) -> WorkEnd:

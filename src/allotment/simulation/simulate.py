@@ -43,5 +43,5 @@ def simulate(
         draws=draws,
         until=until,
         log=log,
-        adapter=adapter or adapter_for(setting),
+        adapter=adapter or adapter_for(setting, works),
     ).play()

@@ -156,6 +156,10 @@ class Simple:
             orders += self._told(line, head)
         return orders
 
+    def notes(self) -> Sequence[str]:
+        """Nothing is lost on it that it would have known."""
+        return ()
+
     def _told(self, line: _Line, head: str) -> Iterator[Order]:
         """Why a line's pods wait."""
         name = line.work.name
