@@ -99,7 +99,7 @@ class Adapter(Protocol):
         """These pods are gone, and what they had is free."""
 
     def left(self, work: str, units: int, now: float) -> int:
-        """So few units are left that are not over; how many pods may exist at once from now on."""
+        """So few indexes (pods to come) are left that are not over; how many pods may exist from now on."""
 
     def finished(self, work: str, now: float) -> None:
         """The work is over."""

@@ -1,0 +1,305 @@
+"""KAI over work on virtual time: its model decides, a round every period in which anything may come of it.
+
+The rounds are those of ``scheduling.kai.decide``. None is run while nothing waits, or after one that only
+placed pods until something else happens: such a round has looked at everybody who waits, and what it placed
+has left less. A round that evicted is followed by another one. Pods that are to follow others on a node get
+it once those are gone; pods that are evicted are deleted, and their Job makes new ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from allotment.scheduling.both import unlimited
+from allotment.scheduling.kai import Bound, Evicted, Memory, Reason, Ties, decide
+from allotment.scheduling.kai import Waits as KaiWaits
+from allotment.scheduling.state.claimed_devices import Allocation, Claim
+from allotment.scheduling.state.pod_groups import PodStatus
+from allotment.scheduling.state.share_queues import ShareQueue
+from allotment.scheduling.state.shelf import Shelf
+from allotment.scheduling.state.state import State
+from allotment.simulation.adapters.adapter import Order, PodId, Start, Stop, Waits
+from allotment.simulation.adapters.kai_ground import KaiGround, claims_of
+from allotment.simulation.adapters.kai_jobs import Job, pod_name
+from allotment.simulation.setting import Setting
+from allotment.simulation.work import Kind, Work
+
+LOWERED: Final = (
+    "KAI holds a Job to `batch-min-member`: here it is lowered to the volumes that are left, as somebody has "
+    "to do by hand"
+)
+
+
+def adapter(setting: Setting, works: Sequence[Work] = ()) -> KaiAdapter:
+    """The adapter for a setting."""
+    return KaiAdapter(setting, works)
+
+
+class KaiAdapter:
+    """KAI's model. ``placing``: somebody else admits, so that it takes from nobody and only places."""
+
+    def __init__(self, setting: Setting, works: Sequence[Work] = (), *, placing: bool = False) -> None:
+        self.setting, self.placing = setting, placing
+        self.ground = KaiGround(setting.state, works)
+        state = self.ground.state
+        self.state: State = replace(state, share_queues=unlimited(state.share_queues)) if placing else state
+        self.memory = Memory(setting.kai)
+        self.ties = Ties.FIRST_USED
+        self.period = max(setting.pace.kai_period, setting.pace.coarse)
+        self.jobs: dict[str, Job] = {}
+        self.names: dict[str, PodId] = {}
+        self.owners: dict[str, str] = {}
+        self.claims: dict[str, Claim] = dict(self.state.claims)
+        self.given: dict[PodId, tuple[str, ...]] = {}
+        self.waiting: set[PodId] = set()
+        self.leaving: set[PodId] = set()
+        self.gangs: set[str] = set()
+        self.told: dict[str, tuple[str, str]] = {}
+        self.hopeless: dict[str, bool] = {}
+        self.said: dict[str, None] = dict.fromkeys(self.ground.matching.notes)
+        self.runtimes = _runtimes(setting, self.state.share_queues)
+        self.dirty, self.last = False, float("-inf")
+        self.counted = 0
+
+    def arrived(self, work: Work, now: float) -> int:
+        """The Job is made, with all of its width."""
+        team = self.setting.teams[work.team]
+        least = 1 if work.kind is Kind.FLEET or self.placing else max(1, work.least)
+        job = Job(
+            work=work,
+            namespace=team.namespace,
+            queue=team.share_queue,
+            asked=self.ground.asked(work),
+            created=now,
+            minimum=least,
+            firm=self.placing or not work.preemptible,
+        )
+        self.jobs[work.name] = job
+        if least > 1:
+            self.gangs.add(work.name)
+        return width_of(work, -(-len(work.units) // work.pack))
+
+    def placed(self, starts: Sequence[Start], now: float) -> None:
+        """Pods that run already."""
+        for start in starts:
+            self._create(start.pod, now)
+            self._run(start.pod, start.node, start.devices)
+            self.ground.shelves.take(start.node, start.devices)
+            if not start.devices and self.jobs[start.pod.work].asked.devices:
+                count = self.jobs[start.pod.work].asked.devices
+                self.given[start.pod] = self.ground.shelves.hand_out(start.node, count)
+        self.dirty = True
+
+    def created(self, pods: Sequence[PodId], now: float) -> None:
+        """Pods that wait."""
+        for pod in pods:
+            self._create(pod, now)
+            self.waiting.add(pod)
+        self.dirty = self.dirty or bool(pods)
+
+    def _create(self, pod: PodId, now: float) -> None:
+        job = self.jobs[pod.work]
+        claims = claims_of(pod_name(pod), job.asked, job.queue)
+        for name, claim in claims.items():
+            self.claims.setdefault(name, claim)
+        job.add(pod, now, tuple(claims))
+        self.names[pod_name(pod)] = pod
+        self.owners[job.key_of(pod)] = pod.work
+
+    def ready(self, pods: Iterable[PodId], now: float) -> None:
+        """KAI does not look at that."""
+
+    def ended(self, pods: Iterable[PodId], now: float) -> None:
+        """Pods are gone."""
+        for pod in pods:
+            self._end(pod)
+
+    def _end(self, pod: PodId) -> None:
+        job = self.jobs.get(pod.work)
+        if job is None:
+            return
+        ran = pod not in self.waiting and pod not in self.leaving
+        known = job.remove(pod, succeeded=ran and self._stands(job, pod))
+        if known is None:
+            return
+        self.names.pop(known.id, None)
+        if job.apart:
+            self.owners.pop(job.key_of(pod), None)
+        self.waiting.discard(pod)
+        self.leaving.discard(pod)
+        self.ground.shelves.give_back(known.node or "", self.given.pop(pod, ()))
+        for name in known.claims:
+            self._release(name, known.id)
+        self.dirty = True
+
+    def _stands(self, job: Job, pod: PodId) -> bool:
+        return job.pods[pod].node in self.state.nodes if pod in job.pods else False
+
+    def _release(self, name: str, pod: str) -> None:
+        claim = self.claims.get(name)
+        if claim is None:
+            return
+        users = tuple(user for user in claim.reserved_for if user != pod)
+        if claim.template:
+            del self.claims[name]
+        else:
+            kept = claim.allocation if users else None
+            self.claims[name] = replace(claim, reserved_for=users, allocation=kept)
+
+    def left(self, work: str, units: int, now: float) -> int:
+        """So few units are left."""
+        job = self.jobs[work]
+        width = width_of(job.work, units)
+        if job.work.kind is Kind.CAMPAIGN and 0 < width < job.minimum:
+            job.minimum, job.changed, self.dirty = width, True, True
+            self.said[LOWERED] = None
+        return width
+
+    def finished(self, work: str, now: float) -> None:
+        """The Job is over, and deleted."""
+        job = self.jobs[work]
+        for pod in list(job.pods):
+            self._end(pod)
+        keys = [*job.gone, job.key]
+        self.state = self.state.with_pod_groups({key: None for key in keys if key in self.state.pod_groups})
+        for key in keys:
+            self.owners.pop(key, None)
+        self.gangs.discard(work)
+        self.told.pop(work, None)
+        del self.jobs[work]
+
+    def node(self, name: str, now: float, *, up: bool) -> None:
+        """A node is lost, or back."""
+        nodes = dict(self.state.nodes)
+        if up:
+            nodes = {
+                each: self.ground.nodes[each] for each in self.ground.nodes if each in nodes or each == name
+            }
+        else:
+            nodes.pop(name, None)
+        self.state = replace(self.state, nodes=nodes)
+        self.hopeless.clear()
+        self.dirty = True
+
+    def due(self, now: float) -> float | None:
+        """A period after the last round, if there is anything to look at."""
+        if self.dirty and (self.waiting or self.gangs):
+            return max(now, self.last + self.period)
+        timer = self._timer(now) if self.waiting or self.gangs else None
+        return None if timer is None else max(timer, self.last + self.period)
+
+    def _timer(self, now: float) -> float | None:
+        """When a minimum runtime or a grace period is over next."""
+        times = [since + self.setting.kai.grace for since in self.memory.stale.values() if since is not None]
+        if self.waiting:
+            times += [since + least for since in self.memory.started.values() for least in self.runtimes]
+        return min((each for each in times if each > self.last), default=None)
+
+    def round(self, now: float) -> Sequence[Order]:
+        """A round of the model."""
+        self._write_down()
+        decisions, self.memory = decide(self.state, self.memory, now, self.ties)
+        self.last, self.counted = now, self.counted + 1
+        orders: list[Order] = []
+        self.dirty = False
+        for each in decisions:
+            if isinstance(each, Bound):
+                orders.append(self._bound(each))
+            elif isinstance(each, Evicted):
+                orders.append(self._evicted(each))
+                self.dirty = True
+        return [*orders, *self._waits(decisions, now)]
+
+    def _write_down(self) -> None:
+        """Put what has changed into the state."""
+        changed = [job for job in self.jobs.values() if job.changed]
+        groups = {key: group for job in changed for key, group in job.groups()}
+        for job in changed:
+            job.written()
+        self.state = replace(self.state.with_pod_groups(groups), claims=self.claims)
+
+    def _bound(self, bound: Bound) -> Start:
+        pod = self.names[bound.pod]
+        devices = tuple(key for keys in bound.claims.values() for key in keys)
+        count = self.jobs[pod.work].asked.devices
+        if count:
+            devices = self.ground.shelves.hand_out(bound.node, count)
+        self._run(pod, bound.node, devices, bound)
+        return Start(pod, bound.node, devices, str(bound.action))
+
+    def _run(self, pod: PodId, node: str, devices: tuple[str, ...], bound: Bound | None = None) -> None:
+        job = self.jobs[pod.work]
+        groups = bound.gpu_groups if bound is not None else ()
+        job.set(pod, PodStatus.RUNNING, node=node, gpu_groups=groups)
+        self.waiting.discard(pod)
+        if job.asked.devices:
+            self.given[pod] = devices
+        claims = job.pods[pod].claims
+        rest = list(devices)
+        for name in claims:
+            claim = self.claims[name]
+            own = bound.claims.get(name) if bound is not None else tuple(rest[: claim.count])
+            del rest[: claim.count]
+            users = (*claim.reserved_for, pod_name(pod))
+            held = Allocation(node, own) if own else claim.allocation
+            self.claims[name] = replace(claim, allocation=held, reserved_for=users)
+
+    def _evicted(self, evicted: Evicted) -> Stop:
+        pod = self.names[evicted.pod]
+        self.jobs[pod.work].set(pod, PodStatus.RELEASING)
+        self.leaving.add(pod)
+        by = self.owners.get(evicted.by or "", "")
+        return Stop(pod, by, str(evicted.action), evicted.message)
+
+    def _waits(self, decisions: Iterable[object], now: float) -> list[Waits]:
+        """What the works that wait are told, where it is something new."""
+        told: dict[str, tuple[str, str]] = {}
+        for each in decisions:
+            if isinstance(each, KaiWaits):
+                work = self.owners.get(each.group)
+                if work is not None:
+                    told.setdefault(work, (str(each.reason), each.message))
+        fresh = [(work, *words) for work, words in told.items() if self.told.get(work) != words]
+        self.told = told
+        return [Waits(work, why, words, self._never(work, why, now)) for work, why, words in fresh]
+
+    def _never(self, work: str, reason: str, now: float) -> bool:
+        """Whether a work that has nothing would get nothing in an empty cluster either."""
+        if reason in {Reason.DELAY}:
+            return False
+        job = self.jobs[work]
+        if any(pod.node is not None for pod in job.pods.values()):
+            return False
+        if work not in self.hopeless:
+            self.hopeless[work] = not self._would_start(job, now)
+        return self.hopeless[work]
+
+    def _would_start(self, job: Job, now: float) -> bool:
+        """Whether its least would start with nobody else there."""
+        key, group = next((key, group) for key, group in job.groups() if group is not None)
+        few = replace(group, pods=group.pods[: job.minimum])
+        names = [name for pod in few.pods for name in pod.claims]
+        claims = {name: replace(self.claims[name], allocation=None, reserved_for=()) for name in names}
+        alone = replace(self.state, pod_groups=Shelf({key: few}), claims=claims)
+        decisions, _ = decide(alone, Memory(self.setting.kai), now, self.ties)
+        return any(isinstance(each, Bound) for each in decisions)
+
+    def notes(self) -> Sequence[str]:
+        """What counting by class cannot say, and what was done by hand."""
+        return tuple(self.said)
+
+
+def width_of(work: Work, indexes: int) -> int:
+    """How many pods of a work may exist with so many indexes left."""
+    return min(work.most, indexes) if work.kind is Kind.CAMPAIGN else work.most
+
+
+def _runtimes(setting: Setting, queues: Mapping[str, ShareQueue]) -> tuple[float, ...]:
+    """The minimum runtimes that matter to anybody."""
+    told = [
+        each for queue in queues.values() for each in (queue.reclaim_min_runtime, queue.preempt_min_runtime)
+    ]
+    told += [setting.kai.reclaim_min_runtime, setting.kai.preempt_min_runtime]
+    return tuple(sorted({each for each in told if each}))

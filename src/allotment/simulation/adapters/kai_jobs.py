@@ -1,0 +1,111 @@
+"""A work as pod groups, as KAI's pod-grouper makes them, and the pods that it has at the moment.
+
+A Job is one group of which one pod is enough, unless ``batch-min-member`` says more; each pod of a Deployment
+is a group of its own. Pods that have succeeded still count as members, as far as that matters: a job that
+lost others to success may be cut below its least number, and never is stale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from allotment.scheduling.state.pod_groups import GroupPod, PodGroup, PodStatus, flat
+from allotment.simulation.adapters.adapter import PodId
+from allotment.simulation.adapters.kai_ground import Asked
+from allotment.simulation.work import Kind, Work
+
+
+def pod_name(pod: PodId) -> str:
+    """How a pod is called in the model."""
+    return f"{pod.work}-{pod.number}-{pod.attempt}"
+
+
+@dataclass(slots=True)
+class Job:
+    """A work and its pods. ``minimum`` start together; ``firm`` ones are taken from by nobody."""
+
+    work: Work
+    namespace: str
+    queue: str
+    asked: Asked
+    created: float
+    minimum: int
+    firm: bool
+    pods: dict[PodId, GroupPod] = field(default_factory=dict)
+    succeeded: int = 0
+    changed: bool = True
+    gone: list[str] = field(default_factory=list)
+
+    @property
+    def key(self) -> str:
+        """The key of its group."""
+        return f"{self.namespace}/{self.work.name}"
+
+    @property
+    def apart(self) -> bool:
+        """Whether each pod is a group of its own."""
+        return self.work.kind is Kind.FLEET
+
+    def key_of(self, pod: PodId) -> str:
+        """The key of the group that a pod is in."""
+        return f"{self.namespace}/{pod_name(pod)}" if self.apart else self.key
+
+    def add(self, pod: PodId, now: float, claims: tuple[str, ...]) -> None:
+        """The pod exists, and waits."""
+        ask = self.work.ask
+        self.pods[pod] = GroupPod(
+            pod_name(pod),
+            request=self.asked.request,
+            claims=claims,
+            node_selector=self.asked.node_selector,
+            affinity=ask.affinity,
+            tolerations=ask.tolerations,
+            created=now,
+        )
+        self.changed = True
+
+    def set(self, pod: PodId, status: PodStatus, **more: object) -> None:
+        """The pod has come so far."""
+        self.pods[pod] = replace(self.pods[pod], status=status, **more)  # type: ignore[arg-type]  # its fields
+        self.changed = True
+
+    def remove(self, pod: PodId, *, succeeded: bool) -> GroupPod | None:
+        """The pod is gone."""
+        known = self.pods.pop(pod, None)
+        if known is not None:
+            self.changed = True
+            self.succeeded += succeeded
+            if self.apart:
+                self.gone.append(self.key_of(pod))
+        return known
+
+    def groups(self) -> Iterator[tuple[str, PodGroup | None]]:
+        """Its groups as they are now, and those that are gone."""
+        yield from ((key, None) for key in self.gone)
+        if not self.apart:
+            yield self.key, self._group(self.work.name, (*self.pods.values(), *self._done()), self.created)
+            return
+        for pod, known in self.pods.items():
+            yield self.key_of(pod), self._group(pod_name(pod), (known,), known.created)
+
+    def written(self) -> None:
+        """Its groups are written down."""
+        self.gone, self.changed = [], False
+
+    def _group(self, name: str, pods: tuple[GroupPod, ...], created: float) -> PodGroup:
+        return PodGroup(
+            name,
+            self.queue,
+            pods,
+            flat(1 if self.apart else self.minimum, self.work.together),
+            priority=self.work.priority,
+            preemptible=not self.firm,
+            created=created,
+            namespace=self.namespace,
+        )
+
+    def _done(self) -> Iterator[GroupPod]:
+        """As many of those that succeeded as can make a difference."""
+        for number in range(min(self.succeeded, self.minimum)):
+            yield GroupPod(f"{self.work.name}-done-{number}", PodStatus.SUCCEEDED, request=self.asked.request)
