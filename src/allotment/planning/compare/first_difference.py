@@ -8,6 +8,7 @@ begins and ends alike.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -22,12 +23,12 @@ PACE_PART: Final = 0.01
 
 
 class What(NamedTuple):
-    """Something that may happen in either course: the ``attempt``-th start of a pod, or that it is taken."""
+    """Something that may happen in either course: one of the starts of a pod in turn, or that it is taken."""
 
     is_start: bool
     work: str
     number: int
-    attempt: int
+    turn: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +65,13 @@ def first_difference(
 
 
 def _happened(spans: Sequence[Span]) -> Iterable[tuple[What, tuple[float, Span]]]:
-    for span in spans:
-        yield What(is_start=True, work=span.work, number=span.index, attempt=span.attempt), (span.bound, span)
+    turns: Counter[tuple[str, int]] = Counter()
+    for span in sorted(spans, key=lambda each: each.bound):
+        turn = turns[span.work, span.index]
+        turns[span.work, span.index] += 1
+        yield What(is_start=True, work=span.work, number=span.index, turn=turn), (span.bound, span)
         if span.end is End.RECLAIMED:
-            taken = What(is_start=False, work=span.work, number=span.index, attempt=span.attempt)
+            taken = What(is_start=False, work=span.work, number=span.index, turn=turn)
             yield taken, (span.ended, span)
 
 
@@ -101,7 +105,7 @@ def _cards(span: Span) -> str:
 def _does(what: What, span: Span, works: Mapping[str, Work]) -> str:
     pod = _pod(works.get(what.work), what.work, what.number)
     if what.is_start:
-        again = "" if what.attempt == 1 else " again"
+        again = " again" if what.turn else ""
         return f"starts {pod}{again} on {_cards(span)}"
     return f"takes {pod} back from {span.node}" + (f" for {span.by}" if span.by else "")
 
@@ -115,7 +119,7 @@ def _instead(course: Course, what: What, at: float) -> tuple[str, str]:
     reason = _reason(course.outcome, what.work, at)
     if later is not None:
         return f"{course.name} keeps it waiting until {lasting(later[0])}", reason
-    return f"{course.name} does not start it" + ("" if what.attempt == 1 else " again"), reason
+    return f"{course.name} does not start it" + (" again" if what.turn else ""), reason
 
 
 def _reason(outcome: Outcome, work: str, at: float) -> str:

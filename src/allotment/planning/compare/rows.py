@@ -18,7 +18,7 @@ _KINDS: Final = {"campaign": "campaigns", "fleet": "fleets", "gang": "gangs"}
 
 MAKESPAN: Final = Row("makespan", "all that ends is over", Unit.SECONDS)
 UNFINISHED: Final = Row("unfinished", "works that do not end", Unit.COUNT)
-USE: Final = Row("use", "cards in use", Unit.PART, Better.MORE)
+USE: Final = Row("use", "cards in use", Unit.PART, Better.NEITHER)
 SERVED: Final = Row("served", "given of what was asked for", Unit.PART, Better.MORE)
 FREE_NODES: Final = Row("free-nodes", "whole nodes free", Unit.NODES, Better.NEITHER)
 FAIRNESS: Final = Row("fairness", "fairness (Jain, of deserved)", Unit.PART, Better.MORE)

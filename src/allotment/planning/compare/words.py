@@ -42,5 +42,5 @@ def interval(cell: Cell, unit: Unit, currency: str = "") -> str:
     middle, low, high = (said(each, unit, currency) for each in (spread.p50, spread.p10, spread.p90))
     if low == high:
         return middle
-    bare = unit is Unit.PART or unit is Unit.MONEY
-    return f"{middle} ({low.removesuffix(' %') if bare else low}–{high})"
+    of_unit = {Unit.PART: " %", Unit.MONEY: f" {currency}"}.get(unit, "")
+    return f"{middle} ({low.removesuffix(of_unit)}–{high})"
