@@ -142,8 +142,8 @@ def answer_data(told: Why) -> dict[str, Any]:
         "placed": None
         if placed is None
         else {"node": placed.node, "devices": [str(each) for each in placed.allocation.ids]},
-        "alternatives": [_alternative_data(each) for each in told.alternatives],
-        "changes": [_change_data(each) for each in told.changes],
+        "alternatives": [alternative_data(each) for each in told.alternatives],
+        "changes": [remedy_data(each) for each in told.changes],
         "notes": list(told.notes),
     }
 
@@ -155,7 +155,8 @@ def _run_data(view: CampaignView | ProgramView | None) -> dict[str, Any] | None:
     return {"state": str(view.state), "waits": waits, "message": view.message}
 
 
-def _alternative_data(each: Alternative) -> dict[str, Any]:
+def alternative_data(each: Alternative) -> dict[str, Any]:
+    """One way to meet a claim, with its funnel, as plain data."""
     return {
         "name": each.name,
         "asks": each.asks,
@@ -179,7 +180,8 @@ def _alternative_data(each: Alternative) -> dict[str, Any]:
     }
 
 
-def _change_data(change: Change) -> dict[str, Any]:
+def remedy_data(change: Change) -> dict[str, Any]:
+    """A change that was tried, as plain data."""
     return {
         "kind": str(change.kind),
         "words": change.words,

@@ -24,10 +24,10 @@ from allotment.kubernetes.kinds import Kind, Object
 from allotment.planning.plan.plan import Seen
 from allotment.platform.model import Platform
 from allotment.repository.files import CAMPAIGNS, FLEETS, GANGS, PIPELINES, SUFFIX
+from allotment.repository.measured import FILE as MEASURED
 from allotment.repository.model import Repository
 
 DIGITS: Final = 16
-MOST_TOLD: Final = 12
 _DECIDING: Final = frozenset(
     {"Complete", "Failed", "Finished", "QuotaReserved", "Admitted", "Evicted", "Ready"}
 )
@@ -74,12 +74,12 @@ def files_seen(repository: Repository) -> dict[str, str]:
         (GANGS, repository.gangs),
     )
     paths = [f"{kind}/{name}{SUFFIX}" for kind, names in named for name in names]
-    return {path: _of_file(repository.root / path) for path in sorted([*paths, "measured.yaml"])}
+    return {path: _of_file(repository.root / path) for path in sorted([*paths, MEASURED])}
 
 
-def platform_seen(platform: Platform, origin: str) -> dict[str, str]:
-    """The platform as it was read; where it was read from is only told."""
-    return {f"the platform ({origin})": digest(platform)}
+def platform_seen(platform: Platform) -> dict[str, str]:
+    """The platform as it was read, from wherever."""
+    return {"the platform": digest(platform)}
 
 
 def world_seen(world: World, snapshot: Snapshot | None) -> dict[str, str]:
@@ -103,13 +103,30 @@ def steps_seen(sending: Sending) -> dict[str, str]:
     return found
 
 
-def moved(planned: Seen, now: Seen) -> tuple[str, ...]:
-    """What is no longer as it was planned with, a sentence each."""
+def moved(planned: Seen, now: Seen, unread: Mapping[str, bool] | None = None) -> tuple[str, ...]:
+    """What is no longer as it was planned with, a sentence each.
+
+    ``unread`` are parts of the world that could not be read this time, by their first words: of these nothing
+    is said, or (False) only what of them was read.
+    """
+    told = {**planned.world}
+    for words, entirely in (unread or {}).items():
+        for key in [
+            key for key in told if key.startswith(f"{words} ") and (entirely or key not in now.world)
+        ]:
+            del told[key]
     return (
         *_moved(planned.files, now.files),
         *_moved(planned.platform, now.platform),
-        *_moved(planned.world, now.world),
+        *_moved(told, now.world),
     )
+
+
+def unread_of(snapshot: Snapshot) -> dict[str, bool]:
+    """Which parts of a cluster could not be read: entirely, or in part (False)."""
+    words = dict((*_KINDS, (kinds.NODE, "node"), (kinds.SLICE, "card")))
+    found = {words[each.kind]: False for each in snapshot.partly if each.kind in words}
+    return found | {words[each.kind]: True for each in snapshot.missing if each.kind in words}
 
 
 def moved_steps(planned: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:

@@ -1,0 +1,206 @@
+"""Phrases of a plan that its forms share: intervals of time, money and counts, and what becomes of what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from allotment.cli.words import clock, counted, span
+from allotment.planning.plan.plan import Becomes, CardUse, Change, Held, Payer, Plan, Risk, WorkPlan
+from allotment.planning.scenes.values import Assumption
+from allotment.simulation.quantiles import Spread
+
+MARKS: Final = {
+    Becomes.NEW: "+",
+    Becomes.CHANGED: "~",
+    Becomes.GONE: "-",
+    Becomes.REFUSED: "!",
+    Becomes.UNCHANGED: "=",
+}
+AT_ONCE: Final = 60.0
+_UNIT: Final = {"campaign": "volume", "fleet": "replica", "gang": "worker"}
+
+
+def heading(plan: Plan) -> str:
+    """What is planned, where, and by whom."""
+    return f"plan for team {plan.team}, on {plan.world}, placed by {_scheduler(plan.scheduler)}"
+
+
+def drawn(plan: Plan, now: float) -> str:
+    """As of when, and how often it was played."""
+    seeds = f"seeds {plan.seed} to {plan.seed + plan.draws - 1}"
+    played = f"played {plan.draws:,} times ({seeds}); " if plan.draws else ""
+    return f"{played}p50 is the middle, p90 is kept by nine of ten; as of {clock(plan.at, now)}"
+
+
+def nothing_words(plan: Plan) -> str:
+    """That there is nothing to do, and against what that is."""
+    count = len(plan.changes.changes)
+    what = "it is" if count == 1 else f"all {count} are"
+    return f"nothing to do: {what} as {plan.changes.against} has it" if count else "nothing to do"
+
+
+def change_words(change: Change) -> str:
+    """What becomes of one thing, and how."""
+    return "; ".join(change.words) or str(change.becomes)
+
+
+def title(work: WorkPlan) -> str:
+    """What a work is: its size and its window."""
+    if work.kind == "campaign":
+        left = "" if work.left == work.units else f" of {work.units:,}"
+        size = (
+            f"{work.left:,}{left} {'volume' if work.units == 1 else 'volumes'}, {counted(work.pages, 'page')}"
+        )
+        return f"campaign {work.name}: {size}, window {_range(work)}"
+    unit = _UNIT[work.kind]
+    return f"{work.kind} {work.name}: {_range(work)} {unit}{'' if work.most == 1 else 's'}"
+
+
+def fits_words(work: WorkPlan) -> str:
+    """Which cards would do, and what stands first in the way of the others."""
+    if work.fits is None:
+        return "needs no card"
+    fits = work.fits
+    cards = ", ".join(f"{count:,} x {card}" for card, count in fits.cards[:4])
+    told = fits.sentence + (f" ({cards})" if cards and fits.would else "")
+    if fits.would and fits.free < fits.would:
+        told += f", {fits.free:,} of them free now"
+    if not fits.obstacle:
+        return told
+    if not fits.would or fits.obstacle.startswith("it will never"):
+        return f"{told}; {fits.obstacle}"
+    return f"{told}; the first thing in the others' way: {fits.obstacle}"
+
+
+def moment(plan: Plan, seconds: float | None, now: float) -> str:
+    """A moment of the plan: how long until it, and by the clock."""
+    if seconds is None:
+        return f"not within {span(plan.until)}"
+    if seconds < AT_ONCE:
+        return "at once"
+    return f"in {span(seconds)} ({clock(plan.at + seconds, now)})"
+
+
+def moments(plan: Plan, spread: Spread, now: float) -> str:
+    """When, at the half and nine tenths."""
+    middle, late = moment(plan, spread.p50, now), moment(plan, spread.p90, now)
+    return f"{middle}, p90 {late}" if middle != late else middle
+
+
+def amounts(spread: Spread, unit: str = "") -> str:
+    """A figure as p50 to p90."""
+    low, high = _figure(spread.p50), _figure(spread.p90)
+    return f"{low if low == high else f'{low} to {high}'}{f' {unit}' if unit else ''}"
+
+
+def uses_words(uses: tuple[CardUse, ...]) -> str:
+    """Which cards, for how many hours."""
+    return ", ".join(f"{amounts(use.hours)} h of {use.card or 'a card of no name'}" for use in uses)
+
+
+def money_words(plan: Plan, work: WorkPlan) -> str:
+    """What a work costs; empty where no price is known."""
+    if work.money is None or not work.cards:
+        return ""
+    prices = ", ".join(f"{use.price:g} an hour of {use.card}" for use in work.cards if use.price is not None)
+    return f"{amounts(work.money, plan.currency)} ({prices})"
+
+
+def set_back_words(work: WorkPlan) -> str:
+    """How often it is itself taken back; empty where it is not."""
+    if work.reclaimed.is_nothing and work.pages_lost.is_nothing:
+        return ""
+    pages = amounts(work.pages_lost)
+    return f"{amounts(work.reclaimed)} times, {pages} {'page' if pages == '1' else 'pages'} done again"
+
+
+def payer_words(payer: Payer) -> str:
+    """How somebody pays."""
+    parts = []
+    if not payer.reclaimed.is_nothing:
+        parts.append(f"reclaimed {amounts(payer.reclaimed)} times")
+    if not payer.pages_lost.is_nothing:
+        parts.append(f"{amounts(payer.pages_lost)} pages done again")
+    later = _later(payer)
+    parts += [later] if later else []
+    if not parts:
+        parts.append("reclaimed or later in few of the draws")
+    return f"{', '.join(parts)} (in {payer.draws:.0%} of the draws)"
+
+
+def risk_words(risk: Risk) -> str:
+    """By how much something moves the end."""
+    return f"{signed(risk.later.p50)}, p90 {signed(risk.later.p90)}"
+
+
+def signed(seconds: float | None) -> str:
+    """A span by which something is later, or earlier."""
+    if seconds is None:
+        return "beyond the horizon"
+    if abs(seconds) < 1:
+        return "no later"
+    return f"{span(abs(seconds))} {'later' if seconds > 0 else 'earlier'}"
+
+
+def bound_words(plan: Plan, held: Held, now: float) -> str:
+    """Whether a bound is kept, and by how much."""
+    kept = "kept" if held.is_kept else "missed"
+    if held.words == "budget":
+        reached = "no price is known" if held.reached is None else f"p90 is {_money(plan, held.reached)}"
+        return f"budget of {_money(plan, held.limit)} {kept}: {reached}"
+    late = max((work.late for work in plan.works if work.late is not None), default=0.0)
+    chance = f", missed in {late:.0%} of the draws"
+    limit = f"deadline in {span(held.limit)} ({clock(plan.at + held.limit, now)})"
+    return f"{limit} {kept}: p90 ends {moment(plan, held.reached, now)}{chance}"
+
+
+def assumption_words(each: Assumption) -> str:
+    """What is assumed, and on what basis."""
+    maturity = f", {each.maturity}" if each.maturity is not None else ""
+    said = f": {each.said}" if each.said else ""
+    return f"{each.subject}: {each.value} ({each.source}{maturity}{said})"
+
+
+def scheduler_words(plan: Plan) -> Iterator[str]:
+    """Where nobody is there who could pay."""
+    if plan.payers:
+        return
+    if not plan.others:
+        yield "nobody: nothing else is known to run or wait there"
+    else:
+        yield f"nobody: of {counted(plan.others, 'other work')} none is reclaimed or a minute later"
+
+
+def _scheduler(name: str) -> str:
+    words = {"default": "the default scheduler", "kueue": "Kueue", "kai": "KAI", "both": "Kueue and KAI"}
+    return words.get(name, name)
+
+
+def _range(work: WorkPlan) -> str:
+    return f"{work.most:,}" if work.least == work.most else f"{work.least:,}..{work.most:,}"
+
+
+def _later(payer: Payer) -> str:
+    if payer.later.is_nothing:
+        return ""
+    if payer.kind == "fleet":
+        hours = Spread(*(None if each is None else each / 3600 for each in _of(payer.later)))
+        return f"{amounts(hours)} GPU-hours less"
+    return f"ends {signed(payer.later.p50)} (p90 {signed(payer.later.p90)})"
+
+
+def _of(spread: Spread) -> tuple[float | None, float | None, float | None]:
+    return spread.p10, spread.p50, spread.p90
+
+
+def _money(plan: Plan, amount: float) -> str:
+    return f"{_figure(amount)} {plan.currency}"
+
+
+def _figure(value: float | None) -> str:
+    if value is None:
+        return "more than the horizon holds"
+    if value >= 100 or value == round(value):
+        return f"{value:,.0f}"
+    return f"{value:,.1f}" if value >= 10 else f"{value:.2g}"

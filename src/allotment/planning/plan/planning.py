@@ -1,0 +1,121 @@
+"""A plan from a scene: many courses of it are played, and read as intervals and as names of who pays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from allotment.planning.plan.courses import Course
+from allotment.planning.plan.drawing import Drawn, draw
+from allotment.planning.plan.paying import payers_of
+from allotment.planning.plan.plan import Changes, Held, Plan, Seen, WorkPlan
+from allotment.planning.plan.question import Question
+from allotment.planning.plan.risks import risks_of
+from allotment.planning.plan.works import cost, work_plan
+from allotment.planning.scenes.values import Scene
+from allotment.simulation.many import Case, Told, course, untold
+from allotment.simulation.outcome import Outcome
+from allotment.simulation.quantiles import Spread, spread
+from allotment.simulation.work import Kind
+
+BUDGET, DEADLINE = "budget", "deadline"
+
+
+def plan_for(
+    scene: Scene,
+    changes: Changes,
+    question: Question,
+    *,
+    team: str,
+    seen: Seen | None = None,
+    processes: int | None = None,
+    told: Told = untold,
+) -> Plan:
+    """The plan of what is planned in the scene; where nothing is, nothing is played."""
+    plan = Plan(
+        world=scene.name,
+        at=scene.now,
+        scheduler=str(scene.setting.scheduler),
+        team=team,
+        changes=changes,
+        seed=question.seed,
+        until=question.until,
+        currency=question.currency,
+        assumptions=scene.assumptions,
+        caveats=question.caveats,
+        notes=tuple(dict.fromkeys((*question.notes, *scene.notes))),
+        teams=scene.setting.teams,
+        seen=seen or Seen(),
+    )
+    return _drawn(plan, scene, question, draw(scene, question, processes, told)) if scene.planned else plan
+
+
+def _drawn(plan: Plan, scene: Scene, question: Question, drawn: Drawn) -> Plan:
+    others = [work for work in scene.works if not work.planned]
+    ending = [work.name for work in scene.planned if work.kind is not Kind.FLEET]
+    works = tuple(
+        work_plan(work, drawn.beside, question, scene.run_times, question.fits.get(work.name))
+        for work in scene.planned
+    )
+    ends = [_last(each, ending) for each in drawn.beside]
+    hours = [sum(sum(each.works[name].hours.values()) for name in ending) for each in drawn.beside]
+    money = _money(drawn.beside, ending, question)
+    plan = replace(
+        plan,
+        works=works,
+        draws=len(drawn.beside),
+        end=spread(ends),
+        gpu_hours=spread(hours),
+        money=money,
+        payers=payers_of(others, drawn.beside, drawn.alone, question.until) if others else (),
+        others=len(others),
+        risks=risks_of(drawn.tried, drawn.beside, ending),
+        notes=tuple(dict.fromkeys((*plan.notes, *_unpriced(works, question), *drawn.beside[0].notes))),
+        gpus=drawn.beside[0].gpus,
+        course=_middle(scene, question, drawn.beside, ends),
+    )
+    return replace(plan, held=tuple(_held(plan, question)))
+
+
+def _last(found: Course, names: Sequence[str]) -> float | None:
+    """When the last of these works is over; None where one is not within the horizon."""
+    ends = [found.works[name].finished for name in names]
+    return None if None in ends else max((end for end in ends if end is not None), default=0.0)
+
+
+def _money(courses: Sequence[Course], names: Sequence[str], question: Question) -> Spread | None:
+    """What all that ends costs; None where a card that it uses has no price."""
+    costs = [[cost(each.works[name], question.prices) for name in names] for each in courses]
+    if any(None in each for each in costs):
+        return None
+    return spread([sum(amount for amount in each if amount is not None) for each in costs])
+
+
+def _unpriced(works: Sequence[WorkPlan], question: Question) -> Iterator[str]:
+    """Which cards have no price, where any has."""
+    cards = sorted({use.card for work in works for use in work.cards if use.price is None})
+    if cards and (question.prices or question.budget is not None):
+        what = f"no price of an hour of {', '.join(cards)} is known"
+        yield f"{what}, so that no sum of money is told (`prices` in platform.yaml)"
+
+
+def _held(plan: Plan, question: Question) -> Iterator[Held]:
+    """The bounds that were asked for, against nine of ten draws."""
+    if question.budget is not None:
+        reached = None if plan.money is None else plan.money.p90
+        is_kept = reached is not None and reached <= question.budget
+        yield Held(BUDGET, question.budget, reached, is_kept)
+    if question.deadline is not None:
+        last = plan.end.p90
+        yield Held(DEADLINE, question.deadline, last, last is not None and last <= question.deadline)
+
+
+def _middle(
+    scene: Scene, question: Question, courses: Sequence[Course], ends: Sequence[float | None]
+) -> Outcome:
+    """The course that ends at the half of the draws, in full."""
+    middle = spread(ends).p50
+    seed = next(
+        (found.seed for found, end in zip(courses, ends, strict=True) if end == middle), courses[0].seed
+    )
+    return course(Case(scene.setting, scene.works, scene.run_times, question.until), seed)
