@@ -7,7 +7,7 @@ from statistics import mean, quantiles, stdev
 
 import pytest
 
-from allotment.simulation.distributions import Constant, LogNormal, Mixture, Scaled, through
+from allotment.simulation.distributions import Clustered, Constant, LogNormal, Mixture, Scaled, through
 from allotment.simulation.run_times import Distribution, Sampled
 
 WIDE = through(4.0, 0.95, 16.0)
@@ -53,3 +53,11 @@ def test_nothing_passes_the_most() -> None:
     stream = random.Random(4)
     cut = through(4.0, 0.95, 16.0, 20.0)
     assert max(cut.draw(stream) for _ in range(5_000)) == 20.0
+
+
+def test_the_pages_of_a_volume_are_alike_and_volumes_differ() -> None:
+    stream = random.Random(5)
+    volumes = Clustered(((1.0, 1.2), (10.0, 12.0)))
+    sums = [volumes.total(stream, 100) for _ in range(200)]
+    assert not [each for each in sums if 130 < each < 900]
+    assert mean(volumes.draw(stream) for _ in range(4_000)) == pytest.approx(6.05, rel=0.05)

@@ -130,6 +130,26 @@ class Scaled:
         return self.factor * self.of.total(stream, count)
 
 
+@dataclass(frozen=True, slots=True)
+class Clustered:
+    """Values as they were measured in several groups, such as the pages of volumes.
+
+    Volumes differ from each other more than the pages of one do: a sum is of values of one group.
+    """
+
+    groups: Sequence[Sequence[float]]
+
+    def draw(self, stream: random.Random) -> float:
+        """A value of one of the groups."""
+        group = self.groups[int(stream.random() * len(self.groups))]
+        return group[int(stream.random() * len(group))]
+
+    def total(self, stream: random.Random, count: int) -> float:
+        """The sum of so many values of one group."""
+        group = self.groups[int(stream.random() * len(self.groups))]
+        return sum(stream.choices(group, k=count))
+
+
 def _binomial(stream: random.Random, count: int, chance: float) -> int:
     """How many of so many come true; of many by the normal distribution, which is near enough there."""
     if count <= ONE_BY_ONE:

@@ -35,12 +35,18 @@ class Distribution(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Of one recipe on one card: seconds of a page, of loading the steps; and on what they rest."""
+    """Of one recipe on one card: seconds of a page, of loading the steps; and on what they rest.
+
+    ``doubt`` is how far all pages together may be off: the standard deviation of a factor's logarithm, drawn
+    once for a course (``unknowns``); those that rest on one figure, by its name, are off together.
+    """
 
     page: Distribution
     load: Distribution | None
     basis: Basis
     said: str = ""
+    doubt: float = 0.0
+    rests_on: str = ""
 
 
 @dataclass(frozen=True, slots=True)

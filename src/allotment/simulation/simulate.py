@@ -16,6 +16,7 @@ from allotment.simulation.loop import Loop
 from allotment.simulation.outcome import Outcome
 from allotment.simulation.run_times import RunTimes
 from allotment.simulation.setting import Setting
+from allotment.simulation.unknowns import settled
 from allotment.simulation.work import Work
 
 LOG = 1000
@@ -36,6 +37,7 @@ def simulate(
     The course ends early when all that can end has ended, or when nothing is left that could change
     anything. ``adapter`` stands in for the scheduler of the setting.
     """
+    works, run_times = settled(works, run_times, draws)
     return Loop(
         setting=setting,
         works=works,

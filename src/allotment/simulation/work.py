@@ -49,7 +49,7 @@ class Ask:
 class Unit:
     """A volume, or whatever is done from start to end: its pages, of which so many are ``done`` already.
 
-    No pages at all: nobody knows how many, and they are drawn (``unknown_pages``).
+    No pages at all: nobody knows how many, and they are drawn (``unknowns``).
     ``seconds`` is how long all of its pages take where that is known (a trace tells); None is drawn from the
     run times of the work's recipe. ``fails``: it ends as a failure of its own, which a trace tells too.
     """
