@@ -1,0 +1,262 @@
+"""The default scheduler's model as a binder of pods: for clusters that have nothing else, and behind Kueue.
+
+Pods that no filter can tell apart stand in one line. Within a round all of them fail as the first one does,
+so that only as many as could be bound at once are shown to the model; the others are a count until then, and
+have failed as often and as lately as the one that is shown. How many pods a second are bound is an input: so
+many are shown of a line in a round, and after a round so much time goes by as binding takes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from math import floor
+from typing import Final
+
+from allotment.scheduling.default import Bound, Decision, Memory, decide
+from allotment.scheduling.default import Waits as Refused
+from allotment.scheduling.default.memory import Failed
+from allotment.scheduling.default.settings import Gangs
+from allotment.scheduling.state.pods import Gang, Pod
+from allotment.scheduling.state.shelf import Shelf
+from allotment.scheduling.state.state import State
+from allotment.simulation.adapters.adapter import Order, PodId, Start, Waits
+from allotment.simulation.adapters.as_pods import allocations_of, devices_of, nodes_of, requests_of
+from allotment.simulation.setting import Setting
+from allotment.simulation.work import Kind, Work
+
+UNSCHEDULABLE: Final = "Unschedulable"
+ERROR: Final = "SchedulerError"
+NO_PARTS: Final = "the default scheduler gives out no parts of a GPU that are not devices of their own"
+_SHOWN: Final = 2
+
+
+@dataclass(slots=True, eq=False)
+class _Line:
+    """Pods that are alike: those that are shown, those that are not, and who is not told yet why it waits."""
+
+    shown: dict[str, PodId] = field(default_factory=dict)
+    hidden: OrderedDict[PodId, float] = field(default_factory=OrderedDict)
+    untold: dict[str, None] = field(default_factory=dict)
+    last: Failed | None = None
+    never: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Kind:
+    """A work's pods: what they are like, and the line that they stand in."""
+
+    work: Work
+    pod: Pod
+    line: _Line
+
+
+class Binder:
+    """Pods without a node, and the model that gives them one."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        base = setting.state
+        self.state = State(nodes=nodes_of(setting), published=base.published, namespaces=base.namespaces)
+        self.empty = self.state
+        self.memory = Memory(setting.default)
+        self.kinds: dict[str, _Kind] = {}
+        self.lines: dict[tuple[object, ...], _Line] = {}
+        self.keys: dict[str, PodId] = {}
+        self.bound: set[PodId] = set()
+        self.waiting: Counter[str] = Counter()
+        self.refused: list[Order] = []
+        self.changed = False
+        self.free_at = 0.0
+
+    def add(self, work: Work) -> None:
+        """Pods of this work may come."""
+        team = self.setting.teams.get(work.team)
+        gang = (
+            work.name if work.kind is Kind.GANG and self.setting.default.gangs is not Gangs.UNKNOWN else None
+        )
+        pod = Pod(
+            team.namespace if team else work.team,
+            work.name,
+            requests_of(work.ask.request),
+            work.priority,
+            node_selector=work.ask.node_selector,
+            affinity=work.ask.affinity,
+            tolerations=work.ask.tolerations,
+            claims=work.ask.claims,
+            gang=gang,
+        )
+        if gang is not None:
+            self.state = replace(self.state, gangs={**self.state.gangs, gang: Gang(gang, work.least)})
+        likeness = (*pod.likeness, pod.priority, gang)
+        self.kinds[work.name] = _Kind(work, pod, self.lines.setdefault(likeness, _Line()))
+
+    def created(self, pods: Sequence[PodId], now: float) -> None:
+        """These pods have no node yet."""
+        for pod in pods:
+            kind = self.kinds[pod.work]
+            if kind.work.ask.request.shared:
+                self.refused.append(Waits(pod.work, UNSCHEDULABLE, NO_PARTS, never=True))
+            else:
+                kind.line.hidden[pod] = now
+                self.waiting[pod.work] += 1
+                kind.line.untold[pod.work] = None
+        self.changed = True
+
+    def placed(self, starts: Sequence[Start]) -> None:
+        """These pods have a node."""
+        changes: dict[str, Pod | None] = {}
+        for start in starts:
+            pod = self._pod(start.pod, 0.0)
+            given = allocations_of(pod, start.node, start.devices)
+            changes[pod.key] = replace(pod, node=start.node, allocations=given)
+            self.bound.add(start.pod)
+        self.state = self.state.with_pods(changes)
+        self.changed = True
+
+    def ended(self, pods: Iterable[PodId]) -> None:
+        """These pods are gone, whether they had a node or not."""
+        changes: dict[str, Pod | None] = {}
+        for pod in pods:
+            line = self.kinds[pod.work].line
+            key = self._key(pod)
+            if pod in self.bound:
+                self.bound.remove(pod)
+                changes[key] = None
+                continue
+            self.waiting[pod.work] -= 1
+            if line.shown.pop(key, None) is not None:
+                del self.keys[key]
+                changes[key] = None
+            else:
+                line.hidden.pop(pod, None)
+        self.state = self.state.with_pods(changes)
+        self.changed = True
+
+    def node(self, name: str, *, up: bool) -> None:
+        """A node is lost, or back."""
+        nodes = dict(self.state.nodes)
+        nodes[name] = replace(nodes[name], ready=up and self.empty.nodes[name].ready)
+        self.state = replace(self.state, nodes=nodes)
+        self.changed = True
+
+    def due(self, now: float) -> float | None:
+        """When there is something to decide."""
+        if self.refused:
+            return now
+        waiting = [line for line in self.lines.values() if line.shown or line.hidden]
+        if not waiting:
+            return None
+        if self.changed or any(not line.shown for line in waiting):
+            return max(now, self.free_at)
+        due = self.memory.next_time(now)
+        return None if due is None else max(due, self.free_at)
+
+    def round(self, now: float) -> list[Order]:
+        """Decide on those that are due."""
+        orders, self.refused = self.refused, []
+        if now < self.free_at:
+            return orders
+        self.changed = False
+        self._show(now)
+        decisions, self.memory = decide(self.state, self.memory, now)
+        orders += self._starts(decisions, now)
+        orders += self._told(decisions)
+        self._hide()
+        return orders
+
+    def _show(self, now: float) -> None:
+        """Show as many of each line as could be bound now, with what is known of those like them."""
+        many = max(1, floor(self.setting.pace.default_rate))
+        changes: dict[str, Pod | None] = {}
+        failed: dict[str, Failed] = {}
+        for line in self.lines.values():
+            known = next(
+                (self.memory.failed[key] for key in line.shown if key in self.memory.failed), line.last
+            )
+            while line.hidden and (len(line.shown) < many or self._of_gang(line)):
+                pod, created = line.hidden.popitem(last=False)
+                made = self._pod(pod, created)
+                line.shown[made.key] = pod
+                self.keys[made.key] = pod
+                changes[made.key] = made
+                if known is not None and created <= known.at:
+                    failed[made.key] = known
+        if failed:
+            self.memory = replace(self.memory, failed={**self.memory.failed, **failed})
+        self.state = self.state.with_pods(changes)
+
+    def _of_gang(self, line: _Line) -> bool:
+        return self.kinds[next(iter(line.hidden)).work].pod.gang is not None
+
+    def _starts(self, decisions: Iterable[Decision], now: float) -> Iterator[Order]:
+        """Carry out what was bound."""
+        bound = [each for each in decisions if isinstance(each, Bound)]
+        changes: dict[str, Pod | None] = {}
+        for each in bound:
+            pod = self.keys.pop(each.pod)
+            changes[each.pod] = replace(
+                self.state.pods[each.pod], node=each.node, allocations=each.allocations
+            )
+            line = self.kinds[pod.work].line
+            del line.shown[each.pod]
+            self.bound.add(pod)
+            self.waiting[pod.work] -= 1
+            yield Start(pod, each.node, devices_of(each.allocations))
+        self.state = self.state.with_pods(changes)
+        if bound:
+            self.free_at = now + len(bound) / self.setting.pace.default_rate
+
+    def _told(self, decisions: Iterable[Decision]) -> Iterator[Order]:
+        """Say to each work once why it waits."""
+        for each in decisions:
+            if not isinstance(each, Refused):
+                continue
+            kind = self.kinds[self.keys[each.pod].work]
+            line = kind.line
+            line.last = self.memory.failed.get(each.pod, line.last)
+            if not line.untold:
+                continue
+            if line.never is None:
+                line.never = self._never(kind.pod)
+            reason = ERROR if each.error else UNSCHEDULABLE
+            for work in line.untold:
+                if self.waiting[work] > 0:
+                    yield Waits(work, reason, each.message, never=line.never)
+            line.untold.clear()
+
+    def _never(self, pod: Pod) -> bool:
+        """Whether a pod finds no place even where nothing else stands."""
+        alone = replace(pod, gang=None, created=0.0)
+        state = replace(self.empty, pods=Shelf({alone.key: alone}))
+        memory = Memory(self.setting.default, index=self.memory.index)
+        decisions, _memory = decide(state, memory, 0.0)
+        return not any(isinstance(each, Bound) for each in decisions)
+
+    def _hide(self) -> None:
+        """Of those that were shown in vain a few are enough."""
+        changes: dict[str, Pod | None] = {}
+        for line in self.lines.values():
+            if len(line.shown) <= _SHOWN or self._any_gang(line):
+                continue
+            for key in list(line.shown)[: _SHOWN - 1 : -1]:
+                pod = line.shown.pop(key)
+                del self.keys[key]
+                line.hidden[pod] = self.state.pods[key].created
+                line.hidden.move_to_end(pod, last=False)
+                changes[key] = None
+        self.state = self.state.with_pods(changes)
+
+    def _any_gang(self, line: _Line) -> bool:
+        return any(self.kinds[pod.work].pod.gang is not None for pod in line.shown.values())
+
+    def _key(self, pod: PodId) -> str:
+        return f"{self.kinds[pod.work].pod.namespace}/{_name(pod)}"
+
+    def _pod(self, pod: PodId, created: float) -> Pod:
+        return replace(self.kinds[pod.work].pod, name=_name(pod), created=created)
+
+
+def _name(pod: PodId) -> str:
+    return f"{pod.work}-{pod.number:05d}-{pod.attempt}"
