@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from allotment.devices.claims import Allocation, ClaimSpec, ExactRequest, Request, SubRequest
@@ -45,6 +46,21 @@ def memory_of_cards(world: World) -> Mapping[DeviceId, int]:
     return {
         id_: memory for id_, device in world.devices() if (memory := _memory(id_.driver, device)) is not None
     }
+
+
+@lru_cache(maxsize=8)
+def cut_cards(world: World) -> tuple[tuple[DeviceId, ...], ...]:
+    """The devices of each card that is published in parts: by their parent, or by shared counters."""
+    groups: dict[tuple[str, str, str], list[DeviceId]] = {}
+    for published in world.slices:
+        for device in published.devices:
+            parent = device.attributes.get("parentUUID")
+            names = {parent} if isinstance(parent, str) and parent else set()
+            names |= {each.counter_set for each in device.consumes_counters}
+            for name in names:
+                key = (published.driver, published.pool.name, name)
+                groups.setdefault(key, []).append(published.device_id(device))
+    return tuple(tuple(group) for group in groups.values())
 
 
 def sized(

@@ -85,6 +85,11 @@ class Fleet:
         """The devices that are not free; one that is held in shares is not among them."""
         return self._taken.devices
 
+    @property
+    def in_parts(self) -> Collection[DeviceId]:
+        """The devices that are held in shares."""
+        return self._taken.shares.keys()
+
     def place(self, claim: ClaimSpec) -> Placed | NoFit:
         """The claim on the first node that it fits on, its devices taken; or what the first node says."""
         frontier = self._frontiers.get(claim)

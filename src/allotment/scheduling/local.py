@@ -8,6 +8,8 @@ up, but for a gang (`giving_back`). Replicas of fleets above their least number 
 everybody had a turn. A window's minimum is a wish, and nothing is taken back from volumes that run. Which
 devices one gets is the allocator's answer. A decision costs what it starts and not what is ready: it stops
 when nothing more fits.
+
+Where teams share the machine by their queues, `local_teams` decides instead, by other rules.
 """
 
 from __future__ import annotations
@@ -17,41 +19,51 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TypeVar
 
-from allotment.devices.claims import Allocation, ClaimSpec
 from allotment.scheduling.giving_back import Unmet, gather, give_back
-from allotment.scheduling.local_desk import Desk
+from allotment.scheduling.local_desk import Desk, fallback_words
 from allotment.scheduling.local_state import (
+    Ask,
     CampaignQueue,
     Decision,
     FleetQueue,
     GangQueue,
     GiveBack,
+    Holding,
     LocalMemory,
     LocalState,
     Queue,
+    Reclaim,
     Replica,
+    Sharing,
     Start,
     StartGang,
     StartReplica,
+    TeamQueue,
     Ties,
     Wait,
     WaitReason,
     Window,
 )
+from allotment.scheduling.local_teams import decide_for_teams
 
 __all__ = [
+    "Ask",
     "CampaignQueue",
     "Decision",
     "FleetQueue",
     "GangQueue",
     "GiveBack",
+    "Holding",
     "LocalMemory",
     "LocalState",
     "Queue",
+    "Reclaim",
     "Replica",
+    "Sharing",
     "Start",
     "StartGang",
     "StartReplica",
+    "TeamQueue",
     "Ties",
     "Wait",
     "WaitReason",
@@ -66,6 +78,8 @@ def decide(
     state: LocalState, memory: LocalMemory, now: float, ties: Ties = Ties.NAME
 ) -> tuple[tuple[Decision, ...], LocalMemory]:
     """Starts in the order in which to make them, then what is given back, then a Wait for each that waits."""
+    if state.sharing is not None:
+        return decide_for_teams(state, state.sharing, memory, now)
     desk = Desk(state)
     starts: list[Decision] = []
     unmet: list[Unmet] = []
@@ -134,7 +148,7 @@ def _filled(desk: Desk, queue: CampaignQueue) -> Iterator[Start]:
         if allocation is None:
             return
         words = f"it fits, {queue.running + place} of at most {queue.window.max} at once"
-        yield Start(queue.name, index, allocation, words + _fallback(queue.claim, allocation))
+        yield Start(queue.name, index, allocation, words + fallback_words(queue.claim, allocation))
 
 
 def _fleet_turn(desk: Desk, queue: FleetQueue) -> tuple[list[Decision], Unmet | None]:
@@ -147,7 +161,7 @@ def _fleet_turn(desk: Desk, queue: FleetQueue) -> tuple[list[Decision], Unmet | 
             return started, Unmet(queue, *desk.why_not(queue), missing - len(started))
         words = f"it fits, {queue.standing + len(started) + 1} of at least {queue.min}"
         started.append(
-            StartReplica(queue.name, number, allocation, words + _fallback(queue.claim, allocation))
+            StartReplica(queue.name, number, allocation, words + fallback_words(queue.claim, allocation))
         )
     return started, None
 
@@ -170,7 +184,7 @@ def _extras(desk: Desk, queue: FleetQueue, started: int) -> Iterator[StartReplic
         if allocation is None:
             return
         words = f"it is free, {standing + place} of at most {queue.max}"
-        yield StartReplica(queue.name, number, allocation, words + _fallback(queue.claim, allocation))
+        yield StartReplica(queue.name, number, allocation, words + fallback_words(queue.claim, allocation))
 
 
 def _gang_turn(desk: Desk, queue: GangQueue) -> tuple[list[Decision], Unmet | None]:
@@ -179,12 +193,3 @@ def _gang_turn(desk: Desk, queue: GangQueue) -> tuple[list[Decision], Unmet | No
         words = f"all fit, {len(allocations)} of {queue.workers} workers"
         return [StartGang(queue.name, allocations, words)], None
     return [], Unmet(queue, *desk.why_not(queue, queue.min), queue.min)
-
-
-def _fallback(claim: ClaimSpec, allocation: Allocation) -> str:
-    """In words, which alternative of the claim was taken when it is not the first."""
-    later = {
-        f"{request.name}/{sub.name}" for request in claim.requests for sub in request.first_available[1:]
-    }
-    instead = sorted({result.request for result in allocation.results} & later)
-    return f", with the fallback {', '.join(instead)}" if instead else ""

@@ -5,15 +5,18 @@ a gang that did not come together gives back what it had.
 
 Cards are given whole or in parts of their memory. The two are looked at side by side: in one view a card of
 which anything is given is gone, in the other it has so much less.
+
+Parts are packed: a part of a card, by its memory or by MIG, comes from a card of which something is in use
+already, if one has it, so that whole cards stay free for who needs them whole.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from allotment.devices.card_shares import MEMORY, shareable, unshared
+from allotment.devices.card_shares import MEMORY, cut_cards, memory_of_cards, shareable, unshared
 from allotment.devices.claims import Allocation, ClaimSpec
-from allotment.devices.fleet import Fleet
+from allotment.devices.fleet import Fleet, Placed
 from allotment.devices.funnel import NoFit
 from allotment.devices.slices import DeviceId
 from allotment.devices.world import World
@@ -34,6 +37,8 @@ class Desk:
         self._total_memory = None if state.free_memory is None else state.world.memory_bytes
         self._free_memory = state.free_memory
         self._refused: dict[ClaimSpec, NoFit] = {}
+        self._cut_cards = cut_cards(state.world)
+        self._cards_in_parts = [(device,) for device in memory_of_cards(state.world)] if self._parts else []
 
     def _fleet_with(self, taken: Collection[DeviceId]) -> Fleet:
         """Devices as they are published, cards whole, with what is held in shares out of reach."""
@@ -95,6 +100,13 @@ class Desk:
             self._set_aside(-queue.memory_bytes)
         return ()
 
+    def hold(self, queue: Queue, allocation: Allocation) -> None:
+        """Let it have what was given to it at another desk."""
+        view = self._view(queue)
+        view.hold(allocation)
+        self._mirror(allocation, self._parts if view is self._fleet else self._fleet)
+        self._set_aside(queue.memory_bytes)
+
     def keep(self, ids: Iterable[DeviceId], memory: int) -> None:
         """Give these free devices, and so much memory, to nobody who comes later."""
         kept = tuple(ids)
@@ -151,12 +163,27 @@ class Desk:
         known = self._refused.get(claim)
         if known is not None:
             return known
-        answer = view.place(claim)
+        answer = self._packed(view, claim)
+        if isinstance(answer, NoFit):
+            answer = view.place(claim)
         if isinstance(answer, NoFit):
             self._refused[claim] = answer
             return answer
         self._mirror(answer.allocation, self._parts if view is self._fleet else self._fleet)
         return answer.allocation
+
+    def _packed(self, view: Fleet, claim: ClaimSpec) -> Placed | NoFit:
+        """The claim on cards of which something is in use already."""
+        groups = self._cards_in_parts if view is self._parts else self._cut_cards
+        used = {*view.taken, *view.in_parts}
+        begun = [group for group in groups if not used.isdisjoint(group)]
+        if not begun:
+            return NoFit()
+        fresh = [device for group in groups if used.isdisjoint(group) for device in group]
+        view.take(fresh)
+        answer = view.place(claim)
+        view.give_back(fresh)
+        return answer
 
     def _mirror(self, allocation: Allocation, other: Fleet | None) -> None:
         """What was given in one view is not there in the other."""
@@ -169,6 +196,15 @@ class Desk:
     def _set_aside(self, memory: int) -> None:
         if self._free_memory is not None:
             self._free_memory -= memory
+
+
+def fallback_words(claim: ClaimSpec, allocation: Allocation) -> str:
+    """In words, which alternative of the claim was taken when it is not the first."""
+    later = {
+        f"{request.name}/{sub.name}" for request in claim.requests for sub in request.first_available[1:]
+    }
+    instead = sorted({result.request for result in allocation.results} & later)
+    return f", with the fallback {', '.join(instead)}" if instead else ""
 
 
 def _held_by_several(world: World) -> frozenset[DeviceId]:

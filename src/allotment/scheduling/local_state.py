@@ -42,6 +42,9 @@ class WaitReason(StrEnum):
     DEVICES = "devices"  # what it asks for is there, but taken
     MEMORY = "memory"  # the devices are free, the memory is not
     NEVER = "never"  # this machine does not have what it asks for
+    SHARE = "share"  # devices are free, and are for another team or for something that needs several
+    LIMIT = "limit"  # its team has as much as it may ever have
+    QUOTA = "quota"  # it is never taken back, and what its team is guaranteed is in use
     PREPARING = "preparing"  # its `prepare` has to come first
 
 
@@ -50,7 +53,7 @@ class CampaignQueue:
     """One campaign's part of the state. ``ready`` holds the indexes that may start now, in order.
 
     A higher ``lane_value`` goes first, then a lower ``arrival``. ``memory_bytes`` is set aside per index.
-    ``shared`` says that the claim is for parts of cards.
+    ``shared`` says that the claim is for parts of cards, ``lends`` that its volumes may be taken back.
     """
 
     name: str
@@ -62,6 +65,7 @@ class CampaignQueue:
     claim: ClaimSpec
     memory_bytes: int = 0
     shared: bool = False
+    lends: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +120,70 @@ Queue = CampaignQueue | FleetQueue | GangQueue
 
 
 @dataclass(frozen=True, slots=True)
+class TeamQueue:
+    """A team's part of the machine: guaranteed, weight in what is idle, ceiling (None: no limit).
+
+    A quota of None states none: nothing is guaranteed, and nothing is held to it.
+    """
+
+    name: str
+    quota: float | None = None
+    weight: float = 1.0
+    limit: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What an engine of this machine asks for: one of its queues, with as much ready as it wants now."""
+
+    engine: str
+    team: str
+    queue: Queue
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """One volume, replica or worker on its devices, of whichever engine.
+
+    ``shares`` are the bytes that it has of devices that it does not hold whole. ``lends`` says that it may be
+    taken back from a team that has more than its share, from ``keeps_until`` on, and for a higher lane of its
+    own team when it is a replica; ``passes`` that it ends by itself before long.
+    """
+
+    engine: str
+    team: str
+    name: str
+    number: int
+    devices: tuple[DeviceId, ...] = ()
+    shares: tuple[tuple[DeviceId, int], ...] = ()
+    memory_bytes: int = 0
+    since: float = 0.0
+    keeps_until: float = 0.0
+    ending: bool = False
+    lends: bool = True
+    passes: bool = True
+    lane_value: int = 0
+    replica: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """Who shares the machine: this ``engine`` and its ``team``, all teams, what others ask, what all hold."""
+
+    engine: str
+    team: str
+    teams: tuple[TeamQueue, ...]
+    others: tuple[Ask, ...] = ()
+    held: tuple[Holding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class LocalState:
     """All that a decision looks at. ``free_memory`` None means that memory is not looked at.
 
     ``taken`` are devices that are held whole, ``shares`` what is held of others: so many bytes each.
     ``passing`` are devices that are taken by what ends by itself before long: volumes of these campaigns.
+    ``sharing`` is there where teams share the machine by their queues.
     """
 
     campaigns: tuple[CampaignQueue, ...]
@@ -131,6 +194,7 @@ class LocalState:
     gangs: tuple[GangQueue, ...] = ()
     passing: frozenset[DeviceId] = frozenset()
     shares: tuple[tuple[DeviceId, int], ...] = ()
+    sharing: Sharing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,10 +235,20 @@ class StartGang:
 
 @dataclass(frozen=True, slots=True)
 class GiveBack:
-    """Tell this replica of the fleet to end, for somebody in a higher lane whom its devices would help."""
+    """Tell this replica of the fleet to end, for somebody whom its devices would help."""
 
     fleet: str
     number: int
+    whom: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reclaim:
+    """Tell the volume at this index to end after its page, for the team ``whom``, whose share it is."""
+
+    campaign: str
+    index: int
     whom: str
     reason: str
 
@@ -189,4 +263,4 @@ class Wait:
     since: float
 
 
-Decision = Start | StartReplica | StartGang | GiveBack | Wait
+Decision = Start | StartReplica | StartGang | GiveBack | Reclaim | Wait

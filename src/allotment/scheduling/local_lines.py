@@ -1,0 +1,185 @@
+"""What stands in line on a machine that teams share: one queue of one engine, and how far it has got.
+
+Every engine takes the same decision over all lines, those of other engines among them, and carries out its
+own part. What another engine is to start is kept for it meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from allotment.devices.claims import Allocation
+from allotment.devices.slices import DeviceId
+from allotment.scheduling.local_accounts import is_shared
+from allotment.scheduling.local_amounts import Amount, Measure
+from allotment.scheduling.local_desk import Desk
+from allotment.scheduling.local_state import (
+    Ask,
+    CampaignQueue,
+    FleetQueue,
+    GangQueue,
+    Holding,
+    LocalState,
+    Queue,
+    WaitReason,
+)
+
+Gained = tuple["Line", tuple[Allocation, ...]]
+
+
+@dataclass(slots=True, eq=False)
+class Line:
+    """One queue in a decision. ``left`` is how many more of it may start, ``kept`` what is kept for it."""
+
+    ask: Ask
+    own: bool
+    left: int
+    started: int = 0
+    reason: WaitReason | None = None
+    message: str = ""
+    kept: frozenset[DeviceId] = frozenset()
+
+    @property
+    def queue(self) -> Queue:
+        """What it is of."""
+        return self.ask.queue
+
+    @property
+    def team(self) -> str:
+        """Whose it is."""
+        return self.ask.team
+
+    @property
+    def together(self) -> int:
+        """How many have to start at once."""
+        return self.queue.min if isinstance(self.queue, GangQueue) else 1
+
+    @property
+    def lends(self) -> bool:
+        """Whether what it starts next may be taken back."""
+        queue = self.queue
+        if isinstance(queue, CampaignQueue):
+            return queue.lends
+        if isinstance(queue, GangQueue):
+            return False
+        return queue.preemptible and queue.standing + self.started >= queue.min
+
+    @property
+    def order(self) -> tuple[int, int, int, str, str]:
+        """Within its team the smaller goes first: by lane, then whoever has least, then by arrival."""
+        queue = self.queue
+        has = queue.running + self.started if isinstance(queue, CampaignQueue) else 0
+        return -queue.lane_value, has, queue.arrival, self.ask.engine, queue.name
+
+    def amount(self, measure: Measure) -> Amount:
+        """How much its next start takes."""
+        one = measure.typical(self.queue.claim, shared=is_shared(self.queue))
+        return Amount().plus(one, self.together)
+
+    def is_several(self, measure: Measure) -> bool:
+        """Whether its next start takes several devices at once."""
+        return self.together > 1 or measure.count(self.queue.claim, shared=is_shared(self.queue)) > 1
+
+    def give(self, desk: Desk) -> tuple[Allocation, ...]:
+        """Devices for its next start, or nothing."""
+        if isinstance(self.queue, GangQueue):
+            return desk.give_together(self.queue, self.queue.min, self.queue.workers)
+        found = desk.give(self.queue)
+        return () if found is None else (found,)
+
+    def least(self, desk: Desk) -> tuple[Allocation, ...]:
+        """Devices for no more than has to start at once, or nothing."""
+        if isinstance(self.queue, GangQueue):
+            return desk.give_together(self.queue, self.queue.min, self.queue.min)
+        return self.give(desk)
+
+    def block(self, reason: WaitReason, message: str) -> None:
+        """It starts nothing more in this decision."""
+        self.reason, self.message = reason, message
+
+
+def lines_of(asks: Iterable[Ask], engine: str) -> Iterator[Line]:
+    """The lines of what is asked, without replicas above a fleet's least number."""
+    for ask in asks:
+        left = _left(ask.queue)
+        if left or (isinstance(ask.queue, CampaignQueue) and ask.queue.ready):
+            yield Line(ask, ask.engine == engine, left)
+
+
+def extras_after(lines: Iterable[Line], asks: Iterable[Ask], engine: str) -> Iterator[Line]:
+    """The lines of replicas above the least number, of fleets that got all up to it."""
+    before = {id(line.queue): line for line in lines}
+    for ask in asks:
+        queue = ask.queue
+        line = before.get(id(queue))
+        if not isinstance(queue, FleetQueue) or (line is not None and line.left):
+            continue
+        started = 0 if line is None else line.started
+        standing = queue.standing + started
+        if standing < queue.min or len(queue.ready) <= started or standing >= queue.max:
+            continue
+        left = min(queue.max - standing, len(queue.ready) - started)
+        yield Line(ask, ask.engine == engine, left, started)
+
+
+def _left(queue: Queue) -> int:
+    if isinstance(queue, GangQueue):
+        return 1
+    if isinstance(queue, FleetQueue):
+        return max(0, min(queue.min - queue.standing, len(queue.ready)))
+    return max(0, min(len(queue.ready), queue.window.max - queue.running))
+
+
+@dataclass(slots=True)
+class Counter:
+    """The desk, and all that was given at it, so that another can be laid out alike."""
+
+    state: LocalState
+    desk: Desk = field(init=False)
+    given: list[Gained] = field(default_factory=list)
+    kept: list[tuple[Line, frozenset[DeviceId], int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.desk = Desk(self.state)
+
+    def give(self, line: Line) -> tuple[Allocation, ...]:
+        """Devices for the next start of a line; they are noted."""
+        found = line.give(self.desk)
+        if found:
+            self.given.append((line, found))
+        return found
+
+    def undo(self) -> None:
+        """Take back what was given last."""
+        self.given.pop()
+        self.desk = self.laid_out(self.state)
+
+    def keep(self, line: Line, ids: frozenset[DeviceId], memory: int) -> None:
+        """Keep free devices for a line from all that come later."""
+        self.kept.append((line, ids, memory))
+        self.desk.keep(ids, memory)
+
+    def laid_out(self, state: LocalState, *, without: Line | None = None) -> Desk:
+        """A desk over another state, with all that was given and kept, but for what is kept for one line."""
+        desk = Desk(state)
+        for line, allocations in self.given:
+            for allocation in allocations:
+                desk.hold(line.queue, allocation)
+        for line, ids, memory in self.kept:
+            if line is not without:
+                desk.keep(ids, memory)
+        return desk
+
+
+def freed(state: LocalState, held: Iterable[Holding]) -> LocalState:
+    """The state once these have ended."""
+    ended = list(held)
+    left = list(state.shares)
+    for share in (share for each in ended for share in each.shares):
+        if share in left:
+            left.remove(share)
+    memory = sum(each.memory_bytes for each in ended)
+    free = None if state.free_memory is None else state.free_memory + memory
+    devices = {device for each in ended for device in each.devices}
+    return replace(state, taken=state.taken - devices, shares=tuple(left), free_memory=free)

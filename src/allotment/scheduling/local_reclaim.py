@@ -1,0 +1,149 @@
+"""Who ends for whom on a machine that teams share.
+
+A team that waits for what is its share gets it from teams that have more than theirs: of the team that has
+most above its share the newest first, never what has not had its minimum runtime, never anything that a quota
+guarantees, and nothing when that would not help. What ends already counts as free. Within a team, replicas
+above a fleet's least number end for a higher lane. Volumes never end for others of their own team.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from allotment.devices.claims import Allocation
+from allotment.scheduling.local_accounts import Account
+from allotment.scheduling.local_amounts import Amount, Measure
+from allotment.scheduling.local_desk import Desk
+from allotment.scheduling.local_lines import Counter, Line, freed
+from allotment.scheduling.local_state import GangQueue, Holding, LocalState, Sharing, WaitReason
+
+Room = tuple[list[Holding], tuple[Allocation, ...]]
+"""What has to end, and what is given then."""
+
+
+@dataclass(slots=True)
+class Taking:
+    """What is taken back in one decision: pairs of what ends, and the line that it ends for."""
+
+    state: LocalState
+    sharing: Sharing
+    counter: Counter
+    accounts: Mapping[str, Account]
+    measure: Measure
+    now: float
+    ended: list[tuple[Holding, Line]] = field(default_factory=list)
+    _promised: list[tuple[Line, tuple[Allocation, ...]]] = field(default_factory=list)
+
+    def serve(self, line: Line) -> None:
+        """Let end what helps a line that waits, as far as that is its team's share."""
+        if line.reason not in {WaitReason.DEVICES, WaitReason.MEMORY, WaitReason.SHARE}:
+            return
+        account, unit = self.accounts[line.team], line.amount(self.measure)
+        for _ in range(1 if isinstance(line.queue, GangQueue) else line.left):
+            is_share = account.is_share(unit) and account.has_room(unit)
+            found = self._make_room(line, is_share=is_share)
+            if found is None:
+                return
+            victims, allocations = found
+            self._promised.append((line, allocations))
+            account.take(unit, lends=line.lends)
+            for victim in victims:
+                self.ended.append((victim, line))
+
+    def keep_promised(self) -> None:
+        """Keep what is free of what was promised from all that come later."""
+        for line, allocations in self._promised:
+            ids = frozenset(device for each in allocations for device in each.ids)
+            self.counter.keep(line, ids - self.counter.desk.taken, 0)
+
+    def _make_room(
+        self, line: Line, *, is_share: bool
+    ) -> tuple[list[Holding], tuple[Allocation, ...]] | None:
+        """What has to end so that the next start of the line fits: nothing where it will anyway."""
+        found = self._placed(line, ())
+        if found:
+            return [], found
+        asked: list[Holding] = []
+        for victim in self._eligible(line, is_share=is_share):
+            asked.append(victim)
+            found = self._placed(line, asked)
+            if found:
+                return self._settled(line, asked, found)
+        return None
+
+    def _settled(self, line: Line, asked: list[Holding], found: tuple[Allocation, ...]) -> Room:
+        """Of those that were asked the ones whose devices are needed, where that is enough."""
+        ids = {device for allocation in found for device in allocation.ids}
+        needed = [each for each in asked if ids & {*each.devices, *(device for device, _ in each.shares)}]
+        again = self._placed(line, needed) if len(needed) < len(asked) else found
+        victims = needed if again else asked
+        for victim in victims:
+            account = self.accounts[victim.team]
+            account.staying = account.staying.plus(self.measure.of_holding(victim), -1.0)
+        return victims, again or found
+
+    def _placed(self, line: Line, asked: Sequence[Holding]) -> tuple[Allocation, ...]:
+        """The next start of the line once these have ended, and all that end already."""
+        return line.least(self._future(line, asked))
+
+    def _future(self, line: Line, asked: Sequence[Holding]) -> Desk:
+        gone = [each for each in self.sharing.held if each.ending]
+        gone += [each for each, _ in self.ended]
+        desk = self.counter.laid_out(freed(self.state, [*gone, *asked]), without=line)
+        for promised, allocations in self._promised:
+            for allocation in allocations:
+                desk.hold(promised.queue, allocation)
+        return desk
+
+    def _eligible(self, line: Line, *, is_share: bool) -> Iterator[Holding]:
+        """What may end for the line, in the order in which it is asked; each is taken for ended then."""
+        yield from self._of_lower_lanes(line)
+        if not is_share:
+            return
+        trial = {name: replace(account) for name, account in self.accounts.items()}
+        left = [each for each in self._lent(line) if each.team != line.team and each.keeps_until <= self.now]
+        while True:
+            able = [each for each in left if trial[each.team].can_lose(self.measure.of_holding(each))]
+            if not able:
+                return
+            worst = max({each.team for each in able}, key=lambda team: (trial[team].dominant(), team))
+            victim = max((each for each in able if each.team == worst), key=_newest)
+            left.remove(victim)
+            lost = self.measure.of_holding(victim)
+            trial[worst].staying = trial[worst].staying.plus(lost, -1.0)
+            yield victim
+
+    def _of_lower_lanes(self, line: Line) -> Iterator[Holding]:
+        ours = [
+            each
+            for each in self._lent(line)
+            if each.team == line.team and each.replica and each.lane_value < line.queue.lane_value
+        ]
+        yield from sorted(ours, key=lambda each: (each.lane_value, *(-part for part in _newest(each)[:2])))
+
+    def _lent(self, line: Line) -> Iterator[Holding]:
+        """What may be taken back at all, and has something that the line can use."""
+        usable = self.measure.usable(line.queue.claim)
+        gone = {id(each) for each, _ in self.ended}
+        for each in self.sharing.held:
+            devices = {*each.devices, *(device for device, _ in each.shares)}
+            helps = not usable.isdisjoint(devices) or (line.reason is WaitReason.MEMORY and each.memory_bytes)
+            if each.lends and not each.ending and id(each) not in gone and helps:
+                yield each
+
+    def waits_for_runtime(self, line: Line) -> float | None:
+        """When the first of what could be taken back for the line has had its minimum runtime."""
+        unit: Amount = line.amount(self.measure)
+        if not self.accounts[line.team].is_share(unit):
+            return None
+        moments = [
+            each.keeps_until
+            for each in self._lent(line)
+            if each.team != line.team and self.accounts[each.team].can_lose(self.measure.of_holding(each))
+        ]
+        return min((each for each in moments if each > self.now), default=None)
+
+
+def _newest(holding: Holding) -> tuple[float, int, str, str]:
+    return holding.since, holding.number, holding.engine, holding.name
