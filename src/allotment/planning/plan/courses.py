@@ -18,7 +18,8 @@ class WorkCourse:
 
     ``taken`` is how many of its pods were reclaimed for what is planned, ``pages_taken`` how many pages are
     done again for that; ``reclaimed`` and ``pages_lost`` count all that were. ``steps`` says how many pods
-    run, and ``waits`` how long it waited, both only of what is planned.
+    run, and ``waits`` how long it waited, both only of what is planned; of other fleets, ``steps`` are of
+    how many GPUs they have.
     """
 
     started: float | None = None
@@ -37,7 +38,10 @@ class WorkCourse:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """One course: its seed, what became of each work, how many cards there are, and what there is to say."""
+    """One course: its seed, what became of each work, how many cards there are, and what there is to say.
+
+    ``nodes`` are those that planned works used, and for how many hours of them.
+    """
 
     seed: int
     works: Mapping[str, WorkCourse]
@@ -46,8 +50,8 @@ class Course:
     nodes: Mapping[str, float] = field(default_factory=dict)
 
 
-def course_of(outcome: Outcome, planned: Collection[str]) -> Course:
-    """What a plan keeps of an outcome; ``nodes`` are those that planned works used, and for how long."""
+def course_of(outcome: Outcome, planned: Collection[str], fleets: Collection[str] = ()) -> Course:
+    """What a plan keeps of an outcome; ``fleets`` are those that are there beside what is planned."""
     spans = defaultdict[str, list[Span]](list)
     waits = defaultdict[str, list[WaitSpan]](list)
     nodes = defaultdict[str, float](float)
@@ -57,11 +61,21 @@ def course_of(outcome: Outcome, planned: Collection[str]) -> Course:
             nodes[span.node] += max(span.gpus, 1e-9) * (span.ended - span.bound) / 3600
     for wait in outcome.waits:
         waits[wait.work].append(wait)
-    works = {
-        end.work: _work(end, spans[end.work], waits[end.work], planned, in_full=end.work in planned)
-        for end in outcome.ends
-    }
+    works = {}
+    for end in outcome.ends:
+        own, kept = spans[end.work], end.work in planned
+        steps = _steps(own, weighed=not kept) if kept or end.work in fleets else ()
+        works[end.work] = _work(end, own, waits[end.work] if kept else (), planned, steps)
     return Course(outcome.seed, works, outcome.gpus, outcome.notes, dict(nodes))
+
+
+def _steps(spans: Collection[Span], *, weighed: bool) -> tuple[tuple[float, float], ...]:
+    """When pods begin and end, each as one, or as many as it has GPUs."""
+    found = []
+    for span in spans:
+        size = span.gpus if weighed else 1.0
+        found += [(span.bound, size), (span.ended, -size)]
+    return tuple(sorted(found))
 
 
 def _work(
@@ -69,8 +83,7 @@ def _work(
     spans: Collection[Span],
     waits: Collection[WaitSpan],
     planned: Collection[str],
-    *,
-    in_full: bool,
+    steps: tuple[tuple[float, float], ...],
 ) -> WorkCourse:
     hours = defaultdict[str, float](float)
     for span in spans:
@@ -79,9 +92,8 @@ def _work(
     reclaimed = [span for span in lost if span.end is End.RECLAIMED]
     taken = [span for span in reclaimed if span.by in planned]
     waited = defaultdict[tuple[str, str], float](float)
-    for wait in waits if in_full else ():
+    for wait in waits:
         waited[wait.reason, wait.message] += wait.until - wait.since
-    steps = [(moment, by) for span in spans for moment, by in ((span.bound, 1.0), (span.ended, -1.0))]
     return WorkCourse(
         started=end.started,
         finished=end.finished,
@@ -93,6 +105,6 @@ def _work(
         pages_lost=sum(span.lost > 0 for span in lost),
         taken=len(taken),
         pages_taken=sum(span.lost > 0 for span in taken),
-        steps=tuple(sorted(steps)) if in_full else (),
+        steps=steps,
         waits=dict(waited),
     )

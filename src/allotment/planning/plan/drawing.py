@@ -17,6 +17,7 @@ from allotment.planning.plan.question import Question
 from allotment.planning.plan.risks import Variant, variants
 from allotment.planning.scenes.values import Scene
 from allotment.simulation.many import Case, Task, Told, course, played
+from allotment.simulation.work import Kind
 
 DRAWS: Final = ((2_000, 40), (20_000, 20))
 FEWEST: Final = 10
@@ -48,7 +49,8 @@ def draw(scene: Scene, question: Question, processes: int | None, told: Told) ->
     seeds = range(question.seed, question.seed + draws_for(scene, question.draws))
     planned = frozenset(work.name for work in scene.planned)
     others = tuple(work for work in scene.works if not work.planned)
-    read = partial(course_of, planned=planned)
+    fleets = frozenset(work.name for work in others if work.kind is Kind.FLEET)
+    read = partial(course_of, planned=planned, fleets=fleets)
     base = Case(scene.setting, scene.works, scene.run_times, question.until)
     first = read(course(base, seeds[0]))
     tried = tuple(variants(scene, question.until, first)) if question.risks else ()

@@ -6,7 +6,7 @@ seed, is what it costs others. That pods are taken for it is told by name, as th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from allotment.planning.plan.courses import Course, WorkCourse
@@ -19,47 +19,50 @@ COUNTED: Final = 60.0
 
 
 def payers_of(
-    others: Sequence[Work], beside: Sequence[Course], alone: Sequence[Course], until: float
+    others: Sequence[Work], beside: Sequence[Course], alone: Sequence[Course], ends: Sequence[float]
 ) -> tuple[Payer, ...]:
-    """Who is set back in any of the draws, those that are so most often first."""
-    found = list(_payers(others, beside, alone, until))
+    """Who is set back in any of the draws, those that are so most often first.
+
+    ``ends`` is until when what is planned runs in each draw; no longer are fleets looked at.
+    """
+    found = list(_payers(others, beside, alone, ends))
     return tuple(sorted(found, key=lambda each: (-each.draws, -(each.later.p50 or 0.0), each.name)))
 
 
 def _payers(
-    others: Sequence[Work], beside: Sequence[Course], alone: Sequence[Course], until: float
+    others: Sequence[Work], beside: Sequence[Course], alone: Sequence[Course], ends: Sequence[float]
 ) -> Iterator[Payer]:
     for work in others:
-        pairs = [
-            (one.works[work.name], other.works[work.name])
-            for one, other in zip(beside, alone, strict=True)
-            if work.name in one.works and work.name in other.works
-        ]
-        later = [_later(one, other, until, is_fleet=work.kind is Kind.FLEET) for one, other in pairs]
+        ones = [each.works[work.name] for each in beside]
+        pairs = zip(ones, (each.works[work.name] for each in alone), ends, strict=True)
+        later = [_less(*each) if work.kind is Kind.FLEET else _later(*each) for each in pairs]
         hit = [
-            one.taken > 0 or delay is None or delay >= COUNTED
-            for (one, _), delay in zip(pairs, later, strict=True)
+            one.taken > 0 or delay is None or delay >= COUNTED for one, delay in zip(ones, later, strict=True)
         ]
         if any(hit):
             yield Payer(
                 name=work.name,
                 team=work.team,
                 kind=str(work.kind),
-                reclaimed=spread([float(one.taken) for one, _ in pairs]),
-                pages_lost=spread([float(one.pages_taken) for one, _ in pairs]),
+                reclaimed=spread([float(one.taken) for one in ones]),
+                pages_lost=spread([float(one.pages_taken) for one in ones]),
                 later=spread(later),
                 draws=sum(hit) / len(hit),
             )
 
 
-def _later(one: WorkCourse, other: WorkCourse, until: float, *, is_fleet: bool) -> float | None:
-    """By how much it is set back; None where it no longer ends within the horizon."""
-    if is_fleet:
-        return max(0.0, _hours(other.hours) - _hours(one.hours)) * 3600
+def _later(one: WorkCourse, other: WorkCourse, _: float) -> float | None:
+    """By how much it ends later; None where it no longer ends within the horizon."""
     if other.finished is None:
-        return max(0.0, (one.started or until) - (other.started or until))
+        return 0.0
     return None if one.finished is None else max(0.0, one.finished - other.finished)
 
 
-def _hours(hours: Mapping[str, float]) -> float:
-    return sum(hours.values())
+def _less(one: WorkCourse, other: WorkCourse, until: float) -> float:
+    """How many GPU-seconds a fleet has less until then."""
+    return max(0.0, total(other.steps, until) - total(one.steps, until))
+
+
+def total(steps: Sequence[tuple[float, float]], until: float) -> float:
+    """What something that changes in steps comes to until then."""
+    return sum(by * (until - at) for at, by in steps if at < until)

@@ -59,6 +59,7 @@ def _drawn(plan: Plan, scene: Scene, question: Question, drawn: Drawn) -> Plan:
     )
     ends = [_last(each, ending) for each in drawn.beside]
     hours = [sum(sum(each.works[name].hours.values()) for name in ending) for each in drawn.beside]
+    untils = [question.until if end is None or not ending else end for end in ends]
     money = _money(drawn.beside, ending, question)
     plan = replace(
         plan,
@@ -67,7 +68,7 @@ def _drawn(plan: Plan, scene: Scene, question: Question, drawn: Drawn) -> Plan:
         end=spread(ends),
         gpu_hours=spread(hours),
         money=money,
-        payers=payers_of(others, drawn.beside, drawn.alone, question.until) if others else (),
+        payers=payers_of(others, drawn.beside, drawn.alone, untils) if others else (),
         others=len(others),
         risks=risks_of(drawn.tried, drawn.beside, ending),
         notes=tuple(dict.fromkeys((*plan.notes, *_unpriced(works, question), *drawn.beside[0].notes))),

@@ -6,7 +6,6 @@ how long images and models take to be there. Which of it matters is not guessed 
 
 from __future__ import annotations
 
-import random
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -15,9 +14,10 @@ from allotment.planning.plan.courses import Course
 from allotment.planning.plan.plan import Risk
 from allotment.planning.scenes.values import Scene
 from allotment.scheduling.state.state import State
+from allotment.simulation.distributions import Scaled
 from allotment.simulation.many import Case
 from allotment.simulation.quantiles import spread
-from allotment.simulation.run_times import Distribution, RunTimes, Times
+from allotment.simulation.run_times import RunTimes, Times
 from allotment.simulation.setting import Setting
 from allotment.simulation.work import Work
 
@@ -35,22 +35,6 @@ class Variant:
 
     words: str
     case: Case
-
-
-@dataclass(frozen=True, slots=True)
-class Scaled:
-    """Values of a distribution times a factor."""
-
-    of: Distribution
-    factor: float
-
-    def draw(self, stream: random.Random) -> float:
-        """One value."""
-        return self.of.draw(stream) * self.factor
-
-    def total(self, stream: random.Random, count: int) -> float:
-        """The sum of so many values."""
-        return self.of.total(stream, count) * self.factor
 
 
 def variants(scene: Scene, until: float, first: Course) -> Iterator[Variant]:

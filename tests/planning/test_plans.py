@@ -1,0 +1,165 @@
+"""Plans of scenes that can be worked out by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from allotment.planning.plan.plan import Becomes, Change, Changes, Plan
+from allotment.planning.plan.planning import plan_for
+from allotment.planning.plan.question import Question
+from allotment.planning.scenes.values import Scene
+from allotment.simulation.quantiles import Spread
+from allotment.simulation.setting import Chances
+from tests.planning.plan_scenes import NEW, PAGE, campaign, fleet, scene
+
+FEW = Question(draws=5, until=10_000.0, prices={"L4": 36.0}, risks=False)
+
+
+def planned(found: Scene, question: Question = FEW) -> Plan:
+    """The plan of a scene, played in this process."""
+    return plan_for(found, NEW, question, team="archive", processes=1)
+
+
+def sure(found: Spread | None, value: float) -> bool:
+    """Whether it is so in every draw, within a second or two."""
+    return found is not None and (found.p10, found.p50, found.p90) == pytest.approx((value,) * 3, abs=1.5)
+
+
+def test_four_volumes_on_two_cards_take_the_time_of_two() -> None:
+    (work,) = planned(scene(campaign())).works
+    assert sure(work.start, 0)
+    assert sure(work.end, 2 * PAGE)
+    assert (work.units, work.left, work.pages, work.finishes) == (4, 4, 4, 1.0)
+
+
+def test_gpu_hours_cost_what_the_platform_says() -> None:
+    plan = planned(scene(campaign()))
+    assert plan.gpu_hours.p50 == pytest.approx(4 * PAGE / 3600, rel=0.01)
+    assert plan.money is not None
+    assert plan.money.p90 == pytest.approx(4.0, rel=0.01)
+    assert [(use.card, use.price) for use in plan.works[0].cards] == [("L4", 36.0)]
+
+
+def test_without_a_price_there_is_no_sum() -> None:
+    plan = planned(scene(campaign()), replace(FEW, prices={"H100-SXM": 2.0}))
+    assert plan.money is None
+    assert "no price of an hour of L4 is known" in " ".join(plan.notes)
+
+
+def test_a_window_is_never_wider_than_what_runs() -> None:
+    (work,) = planned(scene(campaign(most=1))).works
+    assert sure(work.end, 4 * PAGE)
+    assert {band.p90 for band in work.window[:-1]} == {1.0}
+
+
+def test_volumes_that_are_done_are_not_done_again() -> None:
+    work = campaign()
+    half = tuple(replace(unit, done=1) if number < 2 else unit for number, unit in enumerate(work.units))
+    (found,) = planned(scene(replace(work, units=half))).works
+    assert (found.units, found.left) == (4, 2)
+    assert sure(found.end, PAGE)
+
+
+def test_run_times_say_on_what_they_rest() -> None:
+    assert planned(scene(campaign())).works[0].basis == "measured by hand"
+
+
+def test_what_does_not_end_within_the_horizon_has_no_end() -> None:
+    plan = planned(scene(campaign()), replace(FEW, until=150.0))
+    assert plan.works[0].end == Spread(None, None, None)
+    assert plan.works[0].finishes == 0.0
+
+
+def test_with_nobody_else_nobody_pays() -> None:
+    plan = planned(scene(campaign()))
+    assert (plan.payers, plan.others) == ((), 0)
+
+
+def test_who_comes_later_and_waits_for_it_pays_by_name() -> None:
+    plan = planned(scene(campaign(), campaign("postcards", 2, arrival=50.0, planned=False)))
+    (payer,) = plan.payers
+    assert (payer.name, payer.team, payer.draws) == ("postcards", "museum", 1.0)
+    assert sure(payer.later, 150.0)
+    assert plan.others == 1
+
+
+def test_who_is_done_before_pays_nothing() -> None:
+    plan = planned(scene(campaign(arrival=200.0), campaign("postcards", 2, planned=False)))
+    assert plan.payers == ()
+
+
+def test_a_fleet_that_gets_its_card_later_has_fewer_gpu_seconds() -> None:
+    plan = planned(scene(campaign(), replace(fleet(), arrival=50.0)))
+    (payer,) = plan.payers
+    assert payer.kind == "fleet"
+    assert sure(payer.later, 150.0)
+
+
+@pytest.mark.parametrize(
+    ("question", "kept"),
+    [
+        pytest.param(replace(FEW, budget=5.0), True, id="enough money"),
+        pytest.param(replace(FEW, budget=3.0), False, id="too little money"),
+        pytest.param(replace(FEW, budget=5.0, prices={}), False, id="money and no price"),
+        pytest.param(replace(FEW, deadline=300.0), True, id="in time"),
+        pytest.param(replace(FEW, deadline=150.0), False, id="too late"),
+        pytest.param(replace(FEW, deadline=300.0, budget=3.0), False, id="in time and too dear"),
+        pytest.param(FEW, True, id="nothing asked"),
+    ],
+)
+def test_bounds_are_kept_at_nine_of_ten(question: Question, kept: bool) -> None:
+    assert planned(scene(campaign()), question).is_kept is kept
+
+
+def test_a_deadline_that_is_missed_says_how_often() -> None:
+    assert planned(scene(campaign()), replace(FEW, deadline=150.0)).works[0].late == 1.0
+    assert planned(scene(campaign()), replace(FEW, deadline=300.0)).works[0].late == 0.0
+
+
+def test_what_could_go_wrong_is_ranked_by_what_it_does() -> None:
+    question = replace(FEW, risks=True)
+    found = planned(scene(campaign(), pages={"letters": 3600.0}), replace(question, until=1e6)).risks
+    assert [risk.words.split(" (")[0] for risk in found][:2] == [
+        "one node less",
+        "pages take half as long again",
+    ]
+    assert sure(found[0].later, 2 * 3600.0)
+    assert sure(found[1].later, 3600.0)
+
+
+def test_a_risk_that_moves_nothing_is_not_told() -> None:
+    found = planned(scene(campaign(most=1), nodes=3), replace(FEW, risks=True)).risks
+    assert not any("node less" in risk.words for risk in found)
+
+
+def test_the_course_that_is_shown_is_one_of_the_draws() -> None:
+    plan = planned(scene(campaign(), chances=Chances(unit_fails=0.5)))
+    assert plan.course is not None
+    assert plan.seed <= plan.course.seed < plan.seed + plan.draws
+
+
+def test_the_same_seed_gives_the_same_plan() -> None:
+    found = scene(campaign(volumes=20), chances=Chances(unit_fails=0.3))
+    assert planned(found) == planned(found)
+
+
+def test_another_seed_gives_another() -> None:
+    found = scene(campaign(volumes=20), chances=Chances(unit_fails=0.3))
+    assert planned(found).end != planned(found, replace(FEW, seed=100)).end
+
+
+def test_where_nothing_changes_there_is_nothing_to_do_and_nothing_is_played() -> None:
+    changes = Changes("./results", (Change("campaigns/letters", Becomes.UNCHANGED, ("all are complete",)),))
+    plan = plan_for(scene(), changes, FEW, team="archive")
+    assert (plan.is_nothing, plan.draws, plan.works) == (True, 0, ())
+    assert plan.is_kept
+
+
+def test_a_fleet_that_is_planned_has_no_end_and_counts_in_no_sum() -> None:
+    plan = planned(scene(fleet(planned=True), campaign()))
+    served = next(work for work in plan.works if work.kind == "fleet")
+    assert not served.ends
+    assert served.end == Spread(None, None, None)
+    assert plan.gpu_hours.p50 == pytest.approx(4 * PAGE / 3600, rel=0.01)
