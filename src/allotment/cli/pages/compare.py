@@ -1,0 +1,224 @@
+"""A comparison as a page: the advice, the table, the first decision that differs, each course in pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from allotment.cli.forms.compared import shown_rows
+from allotment.cli.pages.course import MARGIN, Planned, cards, extent_of, share_parts, shares_of
+from allotment.cli.pages.words import assumptions, notes
+from allotment.cli.words import counted
+from allotment.pictures.markup import Markup, element
+from allotment.pictures.page import KeyFigure, Page, Section, figure, heading, items, page, paragraph
+from allotment.pictures.rows import IntervalRow, Intervals, intervals
+from allotment.pictures.ticks import Extent, span_words
+from allotment.planning.compare.comparison import (
+    Advice,
+    Cell,
+    Column,
+    Comparison,
+    Row,
+    Told,
+    Unit,
+    Verdict,
+)
+from allotment.planning.compare.words import interval, said
+
+MARKS: Final = {
+    Told.BETTER: ("▲", "better", "good"),
+    Told.WORSE: ("▼", "worse", "alarm"),
+    Told.OTHER: ("◆", "other", ""),
+    Told.CHANCE: ("~", "may be chance", "soft"),
+    Told.SAME: ("", "", ""),
+}
+VERDICTS: Final = {Verdict.YES: "yes", Verdict.MAYBE: "", Verdict.NO: "no"}
+MOST_CHARTS: Final = 8
+
+
+def compare_page(found: Comparison) -> str:
+    """The file's text."""
+    names = ", ".join(column.name for column in found.columns)
+    return page(
+        Page(
+            f"Compared: {names}",
+            "allot compare",
+            f"{counted(len(found.works), 'work')} on {found.world}, {counted(found.draws, 'draw')} "
+            f"from seed {found.seed}, over {span_words(found.until)}",
+            _lead(found),
+            tuple(_figures(found)),
+            tuple(_sections(found)),
+            tuple(_foot(found)),
+        )
+    )
+
+
+def _lead(found: Comparison) -> str:
+    if not found.advice:
+        return ""
+    first = found.advice[0]
+    words = f"Worth adding {first.adding}, against {first.against}, for this work? {_capital(first.verdict)}"
+    return f"{words}: {first.reasons[0]}." if first.reasons else f"{words}."
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _figures(found: Comparison) -> Iterator[KeyFigure]:
+    """When all is over, by column: what everybody asks first."""
+    row = next((row for row in found.rows if row.key == "makespan"), None)
+    for column in found.played[:6]:
+        cell = column.cells.get(row.key) if row else None
+        if row is None or cell is None:
+            continue
+        mark, words, _ = _mark(cell)
+        whole = interval(cell, row.unit).partition(" (")[2].removesuffix(")")
+        detail = ", ".join(part for part in (whole, f"{mark} {words}".strip()) if part)
+        yield KeyFigure(f"{column.name}: all over after", said(cell.spread.p50, row.unit), detail)
+
+
+def _sections(found: Comparison) -> Iterator[Section]:
+    for advice in found.advice:
+        yield _advice(advice)
+    yield _table(found)
+    refused = [f"{column.name}: {column.refused}" for column in found.columns if column.refused]
+    if refused:
+        yield Section("What cannot do it", (items(refused),))
+    if found.differs:
+        lines = [f"{each.name}, after {span_words(each.at)}: {each.sentence}." for each in found.differs]
+        yield Section("The first decision that differs", (items(lines),), "In the first draw.")
+    yield from _charts(found)
+    for place, column in enumerate(found.played):
+        yield from _course(column, found, f"c{place}")
+    yield from _assumed(found)
+
+
+def _advice(advice: Advice) -> Section:
+    parts: list[Markup] = [items([_capital(each) for each in (*advice.reasons, *advice.costs)])]
+    if advice.not_if:
+        parts += [heading("Not if"), items(advice.not_if)]
+    title = f"Worth adding {advice.adding}, against {advice.against}? {_capital(advice.verdict)}"
+    return Section(title, tuple(parts), kind=f"verdict {VERDICTS[advice.verdict]}".strip())
+
+
+def _table(found: Comparison) -> Section:
+    """Figures against columns, with the sign and the word of each difference."""
+    head = element("tr", element("th", "", scope="col"), *(_title(column) for column in found.played))
+    rows = [
+        element(
+            "tr",
+            element("th", row.title, scope="row"),
+            *(_cell(column.cells.get(row.key), row, found.currency) for column in found.played),
+        )
+        for row in shown_rows(found)
+    ]
+    table = element("table", element("thead", head), element("tbody", *rows))
+    base = found.played[0].name if found.played else ""
+    lead = "The half of the draws, and below it where eight of ten lie."
+    if len(found.played) > 1:
+        lead += f" Better and worse are against {base}, seed by seed, beyond chance (sign test, 5 %)."
+    wrapped = element("div", table, class_="wide", tabindex="0", role="group", aria_label="all figures")
+    return Section("All figures", (wrapped,), lead, is_long=True)
+
+
+def _title(column: Column) -> Markup:
+    changes = element("small", ", ".join(column.changes)) if column.changes else Markup()
+    name = column.scheduler if column.changes else column.name
+    return element("th", name, changes, class_="n", scope="col")
+
+
+def _cell(cell: Cell | None, row: Row, currency: str) -> Markup:
+    if cell is None:
+        return element("td", "–", class_="n")
+    whole = interval(cell, row.unit, currency)
+    middle, _, rest = whole.partition(" (")
+    mark, words, kind = _mark(cell)
+    told = (
+        element("small", element("span", f"{mark} {words}{_by(cell)}", class_=kind or None))
+        if mark
+        else Markup()
+    )
+    return element(
+        "td", middle, element("small", rest.removesuffix(")")) if rest else Markup(), told, class_="n"
+    )
+
+
+def _mark(cell: Cell) -> tuple[str, str, str]:
+    return MARKS[cell.difference.told] if cell.difference is not None else ("", "", "")
+
+
+def _by(cell: Cell) -> str:
+    found = cell.difference
+    if found is None or found.relative is None or found.told is Told.CHANCE or abs(found.relative) < 0.005:
+        return ""
+    return f", {found.relative:+.0%}" if abs(found.relative) < 10 else f", {found.relative + 1:,.0f} times"
+
+
+def _charts(found: Comparison) -> Iterator[Section]:
+    rows = [row for row in shown_rows(found) if any(row.key in column.cells for column in found.played)]
+    times = [row for row in rows if row.unit is Unit.SECONDS][:MOST_CHARTS]
+    if times:
+        last = _last(found, times)
+        value = Intervals("Times of the columns", tuple(_intervals(found, times)), Extent(0.0, last))
+        yield Section("Waiting and finish", (figure(intervals(value, "times")),), is_long=True)
+    parts = [row for row in rows if row.unit is Unit.PART][:MOST_CHARTS]
+    if parts:
+        value = Intervals("Use and fairness", tuple(_intervals(found, parts, 100.0)), None, 100.0, "%")
+        yield Section("Use and fairness", (figure(intervals(value, "parts")),), is_long=True)
+
+
+def _last(found: Comparison, rows: Sequence[Row]) -> float:
+    spreads = [
+        column.cells[row.key].spread for row in rows for column in found.played if row.key in column.cells
+    ]
+    known = [each.p90 for each in spreads if each.p90 is not None]
+    if len(known) < len(spreads):
+        return found.until
+    return max(known, default=0.0) * MARGIN or 1.0
+
+
+def _intervals(found: Comparison, rows: Sequence[Row], times: float = 1.0) -> Iterator[IntervalRow]:
+    for row in rows:
+        for place, column in enumerate(found.played):
+            cell = column.cells.get(row.key)
+            if cell is None:
+                continue
+            low, middle, high = (
+                None if each is None else each * times
+                for each in (cell.spread.p10, cell.spread.p50, cell.spread.p90)
+            )
+            words = interval(cell, row.unit, found.currency)
+            yield IntervalRow(column.name, low, middle, high, words, place, row.title)
+
+
+def _course(column: Column, found: Comparison, name: str) -> Iterator[Section]:
+    if column.course is None or not column.course.spans:
+        return
+    last = max((extent_of(each.course).until for each in found.played if each.course), default=found.until)
+    extent = Extent(0.0, last)
+    planned = Planned([(work, work) for work in found.works])
+    title = f"What runs on each card under {column.name}"
+    chart, idle = cards(column.course, extent, f"{name}-cards", title, planned)
+    parts = [figure(chart, rowed=True), paragraph(idle, "soft") if idle else Markup()]
+    shares = shares_of(column.course, extent, found.teams, column.figures)
+    if len(shares.queues) > 1:
+        parts += [heading("Who has the cards"), *share_parts(shares, f"{name}-share")]
+    yield Section(f"Under {column.name}", tuple(parts), "In the first draw.", is_long=True)
+
+
+def _assumed(found: Comparison) -> Iterator[Section]:
+    parts = [notes(found.notes), assumptions(found.assumptions)]
+    for column in found.played:
+        own = [notes(column.notes), assumptions(column.assumptions)]
+        if any(own):
+            parts += [heading(f"Under {column.name}"), *own]
+    if any(parts):
+        yield Section("What this rests on", tuple(parts))
+
+
+def _foot(found: Comparison) -> Iterator[str]:
+    cards_ = ", ".join(f"{count:,} × {card}" for card, count in found.gpus)
+    if cards_:
+        yield f"Cards: {cards_}."
+    yield "All columns play the same works under the same seeds."

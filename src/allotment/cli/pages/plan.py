@@ -1,0 +1,229 @@
+"""A plan as a page: what changes, when it starts and ends, its cost, who pays, what could make it wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, tzinfo
+from typing import Final
+
+from allotment.cli.pages.course import Planned, cards, extent_of, share_parts, shares_of
+from allotment.cli.pages.plan_works import fits_section, time_section, work_section
+from allotment.cli.pages.words import (
+    assumptions,
+    half,
+    interval,
+    money,
+    notes,
+    plain_hours,
+    span,
+    tenths,
+)
+from allotment.cli.words import counted
+from allotment.pictures.chart import Table
+from allotment.pictures.markup import Markup, element
+from allotment.pictures.page import KeyFigure, Page, Section, figure, items, page, paragraph, shown
+from allotment.pictures.ticks import Extent, when_words
+from allotment.pictures.timeline import Mark
+from allotment.planning.plan.plan import Becomes, Change, Payer, Plan, WorkPlan
+
+SIGNS: Final = {
+    Becomes.NEW: "+",
+    Becomes.CHANGED: "~",
+    Becomes.GONE: "−",
+    Becomes.REFUSED: "!",
+    Becomes.UNCHANGED: "=",
+}
+MOST_WORKS: Final = 20
+MOST_CHANGES: Final = 60
+
+
+def plan_page(plan: Plan, zone: tzinfo = UTC) -> str:
+    """The file's text; clock times are of the zone."""
+    clock = datetime.fromtimestamp(plan.at, zone) if plan.at > 0 else None
+    return page(
+        Page(
+            _title(plan),
+            "allot plan",
+            _about(plan, clock),
+            _lead(plan),
+            tuple(_figures(plan, clock)),
+            tuple(_sections(plan, clock)),
+            tuple(_foot(plan, clock)),
+        )
+    )
+
+
+def _title(plan: Plan) -> str:
+    names = [each.name for each in plan.works]
+    if plan.is_nothing or not names:
+        return "Plan: nothing changes" if plan.is_nothing else "Plan"
+    return f"Plan for {names[0]}" + (f" and {len(names) - 1} more" if len(names) > 1 else "")
+
+
+def _about(plan: Plan, clock: datetime | None) -> str:
+    parts = [f"team {plan.team}" if plan.team else "", f"on {plan.world}", f"decided by {plan.scheduler}"]
+    parts.append(f"{counted(plan.draws, 'draw')} from seed {plan.seed}" if plan.draws else "")
+    parts.append(f"seen {_moment(0.0, clock)} {clock.tzname() or ''}".rstrip() if clock else "")
+    return ", ".join(part for part in parts if part)
+
+
+def _moment(at: float, clock: datetime | None) -> str:
+    return when_words(at, Extent(0.0, 1.0, clock))
+
+
+def _lead(plan: Plan) -> str:
+    """The answer in a sentence or two."""
+    if plan.is_nothing:
+        return "Everything is as the files say: there is nothing to do."
+    never = [each for each in plan.works if each.never]
+    if never:
+        return f"{never[0].name} will never run: {never[0].never}."
+    broken = [each.words for each in plan.held if not each.is_kept]
+    parts = [*(f"Not kept: {words}." for words in broken)]
+    if plan.works and any(each.ends for each in plan.works):
+        parts.append(f"All of it ends after {interval(plan.end, span)}.")
+    who = _payers(plan.payers)
+    parts.append(f"{who[0].upper()}{who[1:]}." if who else "")
+    return " ".join(part for part in parts if part)
+
+
+def _payers(payers: Sequence[Payer]) -> str:
+    if not payers:
+        return "nobody else pays"
+    names = [f"{each.team}'s {each.name}" if each.team else each.name for each in payers[:3]]
+    rest = f" and {len(payers) - 3} more" if len(payers) > 3 else ""
+    return f"{', '.join(names)}{rest} {'pays' if len(payers) == 1 else 'pay'} for it"
+
+
+def _figures(plan: Plan, clock: datetime | None) -> Iterator[KeyFigure]:
+    works = [each for each in plan.works if not each.never]
+    if works:
+        first = min(works, key=lambda each: (each.start.p50 is None, each.start.p50 or 0.0))
+        yield KeyFigure("starts after", half(first.start, span), _detail(first, clock))
+        if any(each.ends for each in works):
+            yield KeyFigure("ends after", half(plan.end, span), tenths(plan.end, span))
+    yield KeyFigure("GPU-hours", half(plan.gpu_hours, plain_hours), tenths(plan.gpu_hours, plain_hours))
+    if plan.money is not None:
+        words = money(plan.currency)
+        yield KeyFigure("cost", half(plan.money, words), tenths(plan.money, words))
+    who = "nobody" if not plan.payers else counted(len(plan.payers), "work")
+    yield KeyFigure("who pays", who, "beside what is planned" if plan.payers else "")
+    if plan.held:
+        broken = sum(not each.is_kept for each in plan.held)
+        yield KeyFigure("bounds", "kept" if not broken else f"{broken} not kept", "in nine of ten draws")
+
+
+def _detail(first: WorkPlan, clock: datetime | None) -> str:
+    after = tenths(first.start, span)
+    at = _moment(first.start.p50, clock) if clock and first.start.p50 is not None else ""
+    return ", ".join(part for part in (at, after) if part)
+
+
+def _sections(plan: Plan, clock: datetime | None) -> Iterator[Section]:
+    changes = [each for each in plan.changes.changes if each.becomes is not Becomes.UNCHANGED]
+    if changes or plan.changes.notes:
+        yield _changes(plan, changes)
+    if plan.held:
+        rows = [f"{'kept' if each.is_kept else 'NOT KEPT'}: {each.words}" for each in plan.held]
+        yield Section("Bounds", (items(rows),), kind="verdict " + ("yes" if plan.is_kept else "no"))
+    fitting = [each for each in plan.works if each.fits is not None]
+    if fitting:
+        yield fits_section(fitting[:MOST_WORKS])
+    running = [each for each in plan.works if not each.never]
+    if running:
+        yield time_section(running[:MOST_WORKS], plan.until, clock)
+    for place, each in enumerate(running[:MOST_WORKS]):
+        yield work_section(each, plan, clock, f"w{place}")
+    yield from _course(plan, clock)
+    yield _paying(plan)
+    yield from _wrong(plan)
+
+
+def _changes(plan: Plan, changes: Sequence[Change]) -> Section:
+    lines = [
+        element(
+            "li", element("code", SIGNS[each.becomes]), f" {each.becomes}: {each.name}", _words(each.words)
+        )
+        for each in changes[:MOST_CHANGES]
+    ]
+    if len(changes) > MOST_CHANGES:
+        lines.append(element("li", f"and {len(changes) - MOST_CHANGES} more"))
+    listed = element("ul", *lines) if lines else Markup()
+    return Section("What changes", (listed, notes(plan.changes.notes)), f"Against {plan.changes.against}.")
+
+
+def _words(words: Sequence[str]) -> Markup:
+    return element("ul", *(element("li", each) for each in words)) if words else Markup()
+
+
+def _course(plan: Plan, clock: datetime | None) -> Iterator[Section]:
+    """The pictures of the course in the middle."""
+    if plan.course is None or not plan.course.spans:
+        return
+    ends = [each.end.p90 for each in plan.works if each.ends]
+    extent = extent_of(plan.course, ends, clock)
+    own = [(each.name, f"{each.name} (planned)") for each in plan.works]
+    middle = plan.end.p50 if any(each.ends for each in plan.works) else None
+    marks = [Mark(middle, "all over")] if middle is not None else []
+    chart, idle = cards(plan.course, extent, "cards", "What runs on each card", Planned(own, marks))
+    yield Section(
+        "Cards over time",
+        (figure(chart, rowed=True), paragraph(idle, "soft") if idle else Markup()),
+        "Of the draws, the one that ends at the half.",
+        is_long=True,
+    )
+    shares = shares_of(plan.course, extent, plan.teams)
+    if len(shares.queues) > 1 or any(queue.quota is not None for queue in shares.queues):
+        yield Section(
+            "Who has the cards",
+            share_parts(shares, "share"),
+            "In the same draw. What a team has over its quota may be taken back.",
+            is_long=True,
+        )
+
+
+def _paying(plan: Plan) -> Section:
+    if not plan.payers:
+        words = "Nobody: no work of others is reclaimed or later for it."
+        if not plan.others:
+            words = "Nobody: there is no other work."
+        return Section("Who pays", (paragraph(words),))
+    rows = tuple(
+        (
+            f"{each.team}'s {each.name}" if each.team else each.name,
+            each.kind,
+            interval(each.reclaimed, _count),
+            interval(each.pages_lost, _count),
+            interval(each.later, span),
+            f"{each.draws:.0%}",
+        )
+        for each in plan.payers
+    )
+    titles = ("work", "kind", "pods taken back", "pages done again", "later by", "of the draws")
+    table = Table(titles, rows, frozenset({2, 3, 4, 5}))
+    lead = (
+        "Whose work is set back by it, against the same draws without it. Of a fleet, GPU time that it lacks."
+    )
+    return Section("Who pays", (shown(table),), lead)
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def _wrong(plan: Plan) -> Iterator[Section]:
+    parts: list[Markup] = []
+    if plan.risks:
+        rows = tuple((each.words, each.work, interval(each.later, span)) for each in plan.risks)
+        parts.append(shown(Table(("if", "then", "ends later by"), rows, frozenset({2}))))
+    parts += [notes((*plan.caveats, *plan.notes)), assumptions(plan.assumptions)]
+    if any(parts):
+        yield Section("What could make this wrong", tuple(parts))
+
+
+def _foot(plan: Plan, clock: datetime | None) -> Iterator[str]:
+    cards_ = ", ".join(f"{count:,} × {card}" for card, count in plan.gpus)
+    yield f"Cards: {cards_}." if cards_ else "No cards are known."
+    yield "p50 is what half of the draws keep to, p90 what nine of ten keep to."
+    if clock is not None:
+        yield f"Clock times are {clock.tzname() or 'local'}."

@@ -1,0 +1,178 @@
+"""The works of a plan on its page: on which cards each fits, when it runs, how wide it is, what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Final
+
+from allotment.cli.pages.words import half, interval, money, plain_hours, span
+from allotment.cli.words import counted
+from allotment.pictures.band import BandChart, BandMark, Moment, band
+from allotment.pictures.chart import Table
+from allotment.pictures.markup import Markup
+from allotment.pictures.page import Section, figure, items, paragraph, shown, together
+from allotment.pictures.rows import BarRow, Bars, IntervalRow, Intervals, bars, intervals
+from allotment.pictures.ticks import HOUR, MINUTE, Extent
+from allotment.planning.plan.plan import Fits, Plan, WorkPlan
+from allotment.planning.why import State
+
+MARGIN: Final = 1.04
+STATES: Final = {State.FITS: "fits now", State.WAITS: "fits, and waits", State.NEVER: "never fits"}
+
+
+def fits_section(works: Sequence[WorkPlan]) -> Section:
+    """Which cards would do, by work."""
+    rows = tuple(_fit_row(each, each.fits) for each in works if each.fits is not None)
+    titles = ("work", "", "devices that would do", "free", "what stands in the way of the others")
+    parts = [shown(Table(titles, rows, frozenset({2, 3})))]
+    for each in works:
+        if each.fits is not None and (each.fits.remedies or each.fits.notes):
+            helps = [f"{each.name}: {remedy.words}" for remedy in each.fits.remedies]
+            parts.append(items([*helps, *each.fits.notes]))
+    return Section("Which cards fit", tuple(parts))
+
+
+def _fit_row(work: WorkPlan, fits: Fits) -> tuple[str, ...]:
+    kinds = ", ".join(f"{count:,} × {card}" for card, count in fits.cards)
+    would = f"{fits.would:,} of {fits.all:,}" + (f": {kinds}" if kinds else "")
+    why = fits.obstacle or (fits.sentence if fits.state is not State.FITS else "")
+    return work.name, STATES[fits.state], would, f"{fits.free:,}", why
+
+
+def time_section(works: Sequence[WorkPlan], until: float, clock: datetime | None) -> Section:
+    """Start and end of all works on one scale."""
+    last = _last(works, until)
+    extent = Extent(0.0, last, clock)
+    rows: list[IntervalRow] = []
+    for each in works:
+        start, end = each.start, each.end
+        rows.append(
+            IntervalRow("starts", start.p10, start.p50, start.p90, _after(each, start=True), 0, each.name)
+        )
+        if each.ends:
+            rows.append(
+                IntervalRow("ends", end.p10, end.p50, end.p90, _after(each, start=False), 3, each.name)
+            )
+    chart = intervals(Intervals("When each work starts and ends", tuple(rows), extent), "when")
+    return Section("When", (figure(chart),))
+
+
+def _after(work: WorkPlan, *, start: bool) -> str:
+    words = interval(work.start if start else work.end, span)
+    if not start and work.finishes < 1:
+        words += f", in {work.finishes:.0%} of the draws"
+    if not start and work.late is not None:
+        words += f", late in {work.late:.0%}"
+    return words
+
+
+def _last(works: Sequence[WorkPlan], until: float) -> float:
+    """Until when there is something to see."""
+    moments: list[float] = []
+    for each in works:
+        spread = each.end if each.ends else each.start
+        if spread.p90 is None:
+            return until
+        moments.append(spread.p90)
+    last = max(moments, default=0.0) * MARGIN
+    return min(until, last) if last > 0 else until
+
+
+def work_section(work: WorkPlan, plan: Plan, clock: datetime | None, name: str) -> Section:
+    """One work: its window over time, why it waits, its cards and its cost."""
+    return Section(
+        work.name,
+        tuple(_work_parts(work, plan, clock, name)),
+        _said(work),
+        is_long=True,
+    )
+
+
+def _said(work: WorkPlan) -> str:
+    left = f"{work.left:,} of {counted(work.units, 'volume')} left"
+    if work.kind == "campaign":
+        what = left + (f", {counted(work.pages, 'page')}" if work.pages else "")
+        wide = f"window {work.least} to {work.most}" if work.least != work.most else f"window {work.most}"
+    elif work.kind == "gang":
+        what, wide = "", counted(work.most, "worker")
+    else:
+        what, wide = "", f"{work.least} to {work.most} replicas"
+    parts = [work.kind, f"of team {work.team}" if work.team else "", what, wide]
+    basis = f" Run times: {work.basis}." if work.basis else ""
+    return ", ".join(part for part in parts if part) + f".{basis}"
+
+
+def _work_parts(work: WorkPlan, plan: Plan, clock: datetime | None, name: str) -> Iterator[Markup]:
+    if len(work.window) > 1:
+        yield _window(work, plan.until, clock, name)
+    if work.waits:
+        yield _waits(work, f"{name}-waits")
+    if work.cards:
+        yield _costs(work, plan)
+    counts = [
+        (work.reclaimed, "pods taken back"),
+        (work.pages_lost, "pages done again"),
+        (work.failed, "volumes that fail"),
+    ]
+    lines = [f"{words}: {interval(spread, _count)}" for spread, words in counts if not spread.is_nothing]
+    if lines:
+        yield items(lines)
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def _window(work: WorkPlan, until: float, clock: datetime | None, name: str) -> Markup:
+    moments = tuple(Moment(each.at, each.p10, each.p50, each.p90) for each in work.window)
+    extent = Extent(0.0, min(until, moments[-1].at) or until, clock)
+    marks = [
+        BandMark(f"starts after {half(work.start, span)}", work.start.p10, work.start.p50, work.start.p90)
+    ]
+    if work.ends:
+        marks.append(BandMark(f"ends after {half(work.end, span)}", work.end.p10, work.end.p50, work.end.p90))
+    word = {"fleet": "replicas", "gang": "workers"}.get(work.kind, "window")
+    levels = ((float(work.most), f"{word} at most {work.most}"),)
+    value = BandChart(f"Pods of {work.name} over time", "pods", moments, extent, tuple(marks), levels)
+    return figure(band(value, f"{name}-window"), "Pods over time")
+
+
+def _waits(work: WorkPlan, name: str) -> Markup:
+    size, unit = _unit(max((each.seconds.p90 or each.seconds.p50 or 0.0) for each in work.waits))
+    rows = tuple(
+        BarRow(
+            f"{each.reason}: {each.message}" if each.message else each.reason,
+            ((place, (each.seconds.p50 or 0.0) / size),),
+            interval(each.seconds, span),
+            None if each.seconds.p90 is None else each.seconds.p90 / size,
+        )
+        for place, each in enumerate(work.waits)
+    )
+    chart = bars(Bars(f"For what {work.name} waits", rows, unit), name)
+    words = "The bar is the half of the draws, the line nine tenths. Reasons may hold at the same time."
+    return together(figure(chart, "Waits"), paragraph(words, "soft"))
+
+
+def _unit(seconds: float) -> tuple[float, str]:
+    """In what a span of time is shown on a scale."""
+    if seconds >= 3 * HOUR:
+        return HOUR, "hours"
+    return (MINUTE, "minutes") if seconds >= 3 * MINUTE else (1.0, "seconds")
+
+
+def _costs(work: WorkPlan, plan: Plan) -> Markup:
+    words = money(plan.currency)
+    rows = [
+        (
+            each.card,
+            interval(each.hours, plain_hours),
+            "–" if each.price is None else words(each.price),
+            "–" if each.price is None or each.hours.p50 is None else words(each.price * each.hours.p50),
+        )
+        for each in work.cards
+    ]
+    total = "–" if work.money is None else interval(work.money, words)
+    rows.append(("all", interval(work.gpu_hours, plain_hours), "", total))
+    table = Table(("card", "GPU-hours", "price of an hour", "cost"), tuple(rows), frozenset({1, 2, 3}))
+    return shown(table)
