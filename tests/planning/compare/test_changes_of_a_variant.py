@@ -54,6 +54,7 @@ def test_each_change_is_made_to_what_the_files_say() -> None:
         ("describe=2 nodes of 8 x L4", lambda files: len(list(files.place.world.devices())) == 16),
         ("versions.kueue=0.20", lambda files: files.platform.versions.kueue == "0.20"),
         ("minimum_runtime=1m", lambda files: files.platform.defaults.minimum_runtime == 60),
+        ("controller=off", lambda files: not files.controller),
         ("weight.archive=3", lambda files: files.platform.teams["archive"].queue.weight == 3),
     ],
 )
@@ -71,6 +72,7 @@ def test_every_key_changes_its_own(change: str, read) -> None:  # type: ignore[n
         ("window=0", "at least one"),
         ("window.plays=2", "no campaign `plays`"),
         ("versions.helm=3", "kubernetes, kueue or kai"),
+        ("controller=maybe", "on or off"),
         ("window", "no change that is known"),
     ],
 )

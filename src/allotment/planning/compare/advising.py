@@ -133,7 +133,8 @@ def _takes_back(column: Column) -> bool:
 
 
 _RESTS_ON: Final[Mapping[Callable[[Column], bool], str]] = {
-    _shares_cards: "a model's use of memory is not known and steady: nothing keeps pods on one card apart",
+    _shares_cards: "a model's memory is not known and steady, for nothing keeps pods on a card apart, or one "
+    "pod keeps a card busy: pods that share one are taken to be as fast as alone",
     _takes_back: "pages are long, or no two teams ask at once: the gain rests on what is taken back",
 }
 _WHOLE: Final = "nothing asks for whole nodes: the gain is that of {} beside the volumes"

@@ -21,12 +21,16 @@ from allotment.repository.model import Campaign, Fleet, Gang, Pipeline, Reposito
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """What a column is made of: a team's files, those of others beside it, the platform's, and the world."""
+    """What a column is made of: a team's files, those of others beside it, the platform's, and the world.
+
+    ``controller`` says whether the window controller runs, where a scheduler leaves windows to it.
+    """
 
     repository: Repository
     platform: Platform
     place: Place
     beside: tuple[tuple[Repository, Team], ...] = ()
+    controller: bool = True
 
     def repositories(self, change: Callable[[Repository], Repository]) -> Files:
         """The files with every team's repository changed so."""
@@ -158,6 +162,12 @@ def _minimum_runtime(files: Files, _of: str, value: str) -> Files:
     return replace(files, platform=replace(files.platform, defaults=defaults))
 
 
+def _controller(files: Files, _of: str, value: str) -> Files:
+    if value not in {"on", "off"}:
+        raise ValueError("the window controller is on or off")
+    return replace(files, controller=value == "on")
+
+
 CHANGES: Final[Mapping[str, Change]] = {
     "quota": _queue("quota"),
     "weight": _queue("weight"),
@@ -169,6 +179,7 @@ CHANGES: Final[Mapping[str, Change]] = {
     "describe": _describe,
     "versions": _versions,
     "minimum_runtime": _minimum_runtime,
+    "controller": _controller,
 }
 _EXAMPLES: Final = {
     "quota": "write --with quota.TEAM=4",
@@ -180,5 +191,6 @@ _EXAMPLES: Final = {
     "pack": "write --with pack=4 or pack.CAMPAIGN=4",
     "describe": 'write --with "describe=2 nodes of 8 x H100-SXM"',
     "versions": "write --with versions.kueue=0.20",
+    "controller": "write --with controller=off",
     "minimum_runtime": "write --with minimum_runtime=10m",
 }
