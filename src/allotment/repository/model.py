@@ -60,6 +60,15 @@ class Topology:
 
 
 @dataclass(frozen=True, slots=True)
+class Estimate:
+    """What its authors think of a pipeline, for plans: seconds of a page, pages of a volume, loading."""
+
+    page: float
+    pages: int | None = None
+    load: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Pipeline:
     """What to run and what one pod of it needs; a size of the platform is already written out in ``gpu``."""
 
@@ -75,6 +84,7 @@ class Pipeline:
     max_seconds: int = 21_600
     ttl_seconds_after_finished: int = 604_800
     runner: Runner = "own"
+    estimate: Estimate | None = None
     path: Path = Path()
     document: Document | None = field(default=None, repr=False, compare=False)
 

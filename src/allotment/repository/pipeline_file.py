@@ -14,6 +14,7 @@ from allotment.platform.model import Platform
 from allotment.platform.need import NO_RESOURCES
 from allotment.platform.need_shapes import NEED, RESOURCES
 from allotment.repository.environment import PIPELINE_ENVIRONMENT
+from allotment.repository.estimate import ESTIMATE
 from allotment.repository.file_name import FILE_NAME_KEYS
 from allotment.repository.model import Pipeline
 from allotment.repository.platform_words import (
@@ -38,6 +39,7 @@ PIPELINE: Final[Record[dict[str, Any]]] = Record(
         "max_seconds": Key(Integer(1)),
         "ttl_seconds_after_finished": Key(Integer(1)),
         "runner": Key(Choice(RUNNERS, "runner")),
+        "estimate": Key(ESTIMATE, nullable=True),
     },
     lambda values, _place: values,
 )
@@ -74,6 +76,7 @@ def read_pipeline(
         document=check.document,
         **_with_size(values, platform),
         env=tuple(values.get("env", {}).values()),
+        estimate=values.get("estimate"),
         max_seconds=values.get("max_seconds", platform.defaults.max_seconds),
         ttl_seconds_after_finished=values.get(
             "ttl_seconds_after_finished", platform.defaults.ttl_seconds_after_finished

@@ -28,6 +28,9 @@ AMOUNTS: Final[Schema] = {"type": "string", "pattern": rf"^\s*{AMOUNT}\s*$"}
 DURATION: Final[Schema] = {
     "anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "[0-9]"}]
 }
+SECONDS: Final[Schema] = {
+    "anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string", "pattern": "[0-9]"}]
+}
 ONE_OF_THEM: Final[Schema] = {"minProperties": 1, "maxProperties": 1}
 CORES_ALONE: Final[Schema] = {
     "if": {"required": ["cpu"]},
@@ -172,6 +175,7 @@ SHAPES: Final[Mapping[str, Callable[[Building, Any, Path], Schema]]] = {
     ),
     "NameInside": _as_is({"type": "string", "deprecated": True}),
     "ReplicasShape": _whole_or(REPLICAS),
+    "Seconds": _as_is(SECONDS),
     "Share": _as_is({"anyOf": [{"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}, AMOUNTS]}),
     "Variable": _variable,
     "VolumeList": _volumes,

@@ -77,6 +77,10 @@ WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "size": "A need that the platform has given a name, instead of `gpu` and `resources`.",
         "prepare": "A step that runs once before pages, while no card is held. Frozen once used.",
         "runner": "Who runs the steps: our runner, or the image's own entry.",
+        "estimate": "What you think it takes, for plans, until it was measured. No part of the recipe.",
+        "estimate.page": "How long most pages take on a card, such as 4s.",
+        "estimate.pages": "How many pages a volume has, as a rule.",
+        "estimate.load": "How long its models take to load, such as 30s.",
     },
     "campaign": {
         "pipeline": "The pipeline by its id: the stem of a file in pipelines/.",
