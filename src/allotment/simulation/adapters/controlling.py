@@ -1,0 +1,94 @@
+"""When the window controller looks, and at what: the rules themselves are in ``windows``.
+
+It looks every so often, and soon after something happened to a Workload. A look at which nothing can have
+changed is left out: the next one is then when a pause, a patience or a time to settle is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+
+from allotment.scheduling.kueue import Memory
+from allotment.scheduling.state.state import State
+from allotment.simulation.adapters.kueue_jobs import Job
+from allotment.simulation.adapters.quotas import Quotas, costs_of
+from allotment.simulation.adapters.room import Room
+from allotment.simulation.adapters.windows import Look, Move, Standing
+from allotment.simulation.setting import Pace, WindowPace
+
+
+class Books(Protocol):
+    """What the controller reads."""
+
+    state: State
+    memory: Memory
+    room: Room
+    pace: Pace
+
+    @property
+    def jobs(self) -> Mapping[str, Job]:
+        """The Jobs that are there."""
+
+    def queue_of(self, job: Job) -> str:
+        """The ClusterQueue of a Job."""
+
+
+class Controller:
+    """One that looks at the books of an adapter."""
+
+    def __init__(self, books: Books, pace: WindowPace) -> None:
+        self.books, self.pace = books, pace
+        self.last = float("-inf")
+        self.next: float | None = None
+
+    def hears(self) -> None:
+        """Something happened: it looks soon."""
+        soon = self.last + max(self.pace.listens, self.books.pace.coarse)
+        self.next = soon if self.next is None else min(self.next, soon)
+
+    def look(self, now: float) -> list[Move]:
+        """One look; it says when the next is worth it."""
+        self.last, self.next = now, None
+        quotas = Quotas.of(self.books.memory)
+        if quotas is None:
+            return []
+        standings = list(self._standings(quotas))
+        look = Look(standings, quotas, self.books.room.pods, self.pace, now)
+        moves = look.moves()
+        self.next = min(self._times(look, moves, now), default=None)
+        return moves
+
+    def _standings(self, quotas: Quotas) -> Iterator[Standing]:
+        workloads = self.books.state.workloads
+        for job in self.books.jobs.values():
+            moves = job.elastic and (job.work.most > 1 or job.waits)
+            queue = self.books.queue_of(job) if moves or job.waits else ""
+            if queue not in quotas.tree.queues:
+                continue
+            best = quotas.best(queue, job.work.ask.charges, empty=True)
+            possible = quotas.most(queue, best)
+            granted = workloads.get(job.granted) if job.granted is not None else None
+            if granted is not None and granted.admission is not None:
+                costs = costs_of(granted.admission.pod_sets[0])
+            else:
+                costs = quotas.best(queue, job.work.ask.charges)
+            yield Standing(job, queue, costs, possible)
+
+    def _times(self, look: Look, moves: list[Move], now: float) -> Iterator[float]:
+        """When something may be over that keeps a Job from being moved."""
+        if moves:
+            yield now + max(self.pace.listens, self.books.pace.coarse)
+        waiting = any(each.job.waits for each in look.standings)
+        for each in look.standings:
+            job = each.job
+            if job.grows:
+                yield max(now, job.stepped) + self.pace.patience
+            elif job.granted is not None and job.width < each.most and self.pace.grows:
+                settled = max(job.paused, job.stepped + self.pace.settle)
+                if settled > now:
+                    yield settled
+                elif job.unplaced or look.may_grow(each):
+                    yield now + max(self.pace.interval, self.books.pace.coarse)
+            if waiting and job.granted is not None and job.stepped + self.pace.minimum_runtime > now:
+                yield job.stepped + self.pace.minimum_runtime
