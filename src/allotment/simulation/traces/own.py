@@ -1,0 +1,185 @@
+"""Our own format of traces: JSON Lines, one work a line, which people write and other tools make easily.
+
+`docs/simulate.md` lists the keys. A key that is not known is refused, for a misspelled one would be left out
+of every figure without a word; so is a value of another type, and a name that stands twice.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from allotment.errors import AllotmentError, did_you_mean
+from allotment.quantities import QuantityError, parse_bytes
+from allotment.simulation.traces.jobs import WHOLE, Job, JobEnd, JobKind
+from allotment.simulation.traces.tables import opened
+
+_MIB: Final = 1024**2
+_KEYS: Final = (
+    "work",
+    "arrival",
+    "team",
+    "user",
+    "kind",
+    "pods",
+    "gpus",
+    "models",
+    "cpu",
+    "memory",
+    "volumes",
+    "pages",
+    "seconds",
+    "priority",
+    "preemptible",
+    "end",
+)
+
+
+def read_jobs(path: Path) -> tuple[Job, ...]:
+    """The works of a file, in its order."""
+    jobs: dict[str, Job] = {}
+    with opened(path) as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            entry = _Entry(_object(line, f"{path}:{number}"), f"{path}:{number}")
+            job = _job(entry, number)
+            if job.name in jobs:
+                raise AllotmentError(f"the work `{job.name}` stands there twice", where=entry.where)
+            jobs[job.name] = job
+    return tuple(jobs.values())
+
+
+def lines_of(jobs: Iterable[Job]) -> Iterator[str]:
+    """Jobs as lines of the format; what is as when it is left out is left out."""
+    plain = Job("")
+    for job in jobs:
+        gpus = job.gpus if job.share in {0, WHOLE} else job.gpus * job.share / WHOLE
+        cells: dict[str, tuple[object, object]] = {
+            "arrival": (job.arrival, None),
+            "team": (job.team, ""),
+            "user": (job.user, ""),
+            "kind": (str(job.kind), str(plain.kind)),
+            "pods": (job.pods, 1),
+            "gpus": (gpus, 1),
+            "models": (list(job.models), []),
+            "cpu": (job.cpu / 1000, 0),
+            "memory": (f"{job.memory}Mi", "0Mi"),
+            "volumes": (job.volumes, 1),
+            "pages": (job.pages, 0),
+            "seconds": (job.seconds, None),
+            "priority": (job.priority, 0),
+            "preemptible": (job.preemptible, True),
+            "end": (str(job.end), str(plain.end)),
+        }
+        told = {key: value for key, (value, left_out) in cells.items() if value != left_out}
+        yield json.dumps({"work": job.name, **told}, ensure_ascii=False, separators=(", ", ": "))
+
+
+def _object(line: str, where: str) -> Mapping[str, Any]:
+    try:
+        told = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise AllotmentError(f"this line is no JSON: {error}", where=where) from None
+    if not isinstance(told, dict):
+        raise AllotmentError("this line is no object", where=where, remedy='write {"work": "name", …}')
+    for key in told:
+        if key not in _KEYS:
+            raise AllotmentError(f"`{key}` is no key of a work", where=where, remedy=did_you_mean(key, _KEYS))
+    return told
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A line's object, and where it stands."""
+
+    told: Mapping[str, Any]
+    where: str
+
+    def text(self, key: str, otherwise: str = "") -> str:
+        value = self.told.get(key, otherwise)
+        if not isinstance(value, str):
+            raise self.refused(key, "a text")
+        return value
+
+    def number(self, key: str, otherwise: float, *, least: float = 0.0) -> float:
+        value = self.told.get(key, otherwise)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.refused(key, "a number")
+        if not math.isfinite(value) or value < least:
+            raise self.refused(key, f"a number from {least:g} up")
+        return float(value)
+
+    def whole(self, key: str, otherwise: int, *, least: float = 0) -> int:
+        value = self.number(key, otherwise, least=least)
+        if value != int(value):
+            raise self.refused(key, "a whole number")
+        return int(value)
+
+    def yes(self, key: str, *, otherwise: bool) -> bool:
+        value = self.told.get(key, otherwise)
+        if not isinstance(value, bool):
+            raise self.refused(key, "true or false")
+        return value
+
+    def one_of(self, key: str, known: type[JobKind] | type[JobEnd], otherwise: str) -> str:
+        value = self.text(key, otherwise)
+        if value not in set(known):
+            raise self.refused(key, f"one of {', '.join(known)}")
+        return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        value = self.told.get(key, [])
+        if isinstance(value, list) and all(isinstance(each, str) for each in value):
+            return tuple(value)
+        raise self.refused(key, "a list of texts")
+
+    def memory(self, key: str) -> int:
+        """In MiB, rounded up."""
+        try:
+            return -(-parse_bytes(self.text(key, "0")) // _MIB)
+        except QuantityError:
+            raise self.refused(key, "a quantity such as `16Gi`") from None
+
+    def refused(self, key: str, wanted: str) -> AllotmentError:
+        return AllotmentError(f"`{key}` is {self.told.get(key)!r}, and not {wanted}", where=self.where)
+
+
+def _job(entry: _Entry, number: int) -> Job:
+    name = entry.text("work", f"work-{number}")
+    if not name:
+        raise entry.refused("work", "a name")
+    kind = JobKind(entry.one_of("kind", JobKind, JobKind.JOB))
+    gpus, share = _cards(entry)
+    seconds = None if kind is JobKind.FLEET else entry.number("seconds", -1.0, least=0.0)
+    return Job(
+        name,
+        entry.number("arrival", 0.0),
+        entry.text("user"),
+        entry.text("team"),
+        kind,
+        pods=entry.whole("pods", 1, least=1),
+        gpus=gpus,
+        share=share,
+        models=entry.texts("models"),
+        cpu=round(entry.number("cpu", 0.0) * 1000),
+        memory=entry.memory("memory"),
+        volumes=entry.whole("volumes", 1, least=1),
+        pages=entry.whole("pages", 0),
+        seconds=seconds,
+        priority=entry.whole("priority", 0, least=-math.inf),
+        preemptible=entry.yes("preemptible", otherwise=True),
+        end=JobEnd(entry.one_of("end", JobEnd, JobEnd.UNKNOWN)),
+    )
+
+
+def _cards(entry: _Entry) -> tuple[int, int]:
+    """How many cards a pod has, and which share of each: a part of a card, or whole ones."""
+    value = entry.number("gpus", 1.0)
+    if 0 < value < 1:
+        return 1, max(1, round(value * WHOLE))
+    return entry.whole("gpus", 1), WHOLE
