@@ -218,7 +218,8 @@ def _asked_by(work: Work, end: WorkEnd, over: Sequence[float], until: float) -> 
     gpus, stop = work.ask.gpus, until if end.finished is None else end.finished
     if work.kind is not Kind.CAMPAIGN:
         return [(end.arrival, gpus * work.most), (stop, -gpus * work.most)]
-    pods = math.ceil(sum(unit.done < unit.pages for unit in work.units) / max(1, work.pack))
+    left = sum(not unit.pages or unit.done < unit.pages for unit in work.units)
+    pods = math.ceil(left / max(1, work.pack))
     window = min(work.most, pods)
     changes = [(end.arrival, gpus * window)]
     for time in over[max(0, pods - work.most) :] if window else ():
