@@ -38,12 +38,16 @@ def decide(
     state: State, memory: Memory, now: float, ties: Ties = Ties.FIRST
 ) -> tuple[tuple[Decision, ...], Memory]:
     """What is decided in this round, and what is to be remembered."""
-    memory = memory.caught_up(state)
-    desk = _Desk(state, memory, now, ties, Ground.of(state, memory))
+    before, changes = memory, list(state.pods.changes(memory.seen.pods if memory.seen else None))
+    memory = before.caught_up(state, changes)
+    ground = Ground.of(state, before, memory, changes)
+    desk = _Desk(state, memory, now, ties, ground)
     desk.give_up()
     for pod in desk.due():
         desk.take(pod)
-    result = replace(memory, start=desk.start, failed=desk.failed, held=desk.held)
+    result = replace(
+        memory, start=desk.start, failed=desk.failed, held=desk.held, ground=ground, turn=ground.turn
+    )
     return tuple(desk.decisions), result
 
 
@@ -89,8 +93,8 @@ class _Desk:
         """The pods to look at, in order."""
         waiting = [
             pod
-            for pod in self.state.pods.values()
-            if pod.node is None and pod.key not in self.held and self.memory.may_try(pod.key, self.now)
+            for pod in self.ground.waiting.values()
+            if pod.key not in self.held and self.memory.may_try(pod.key, self.now)
         ]
         return sorted(waiting, key=self._rank)
 

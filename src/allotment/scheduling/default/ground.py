@@ -8,7 +8,7 @@ that of DynamicResources, with their weights of 1, 1 and 2.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -17,7 +17,7 @@ from allotment.devices.claims import Allocation
 from allotment.devices.nodes import Node
 from allotment.devices.read_allocations import allocation_of
 from allotment.scheduling.default.devices import NOT_ALL, DeviceIndex, preference
-from allotment.scheduling.default.memory import Memory
+from allotment.scheduling.default.memory import Change, Memory
 from allotment.scheduling.state.amounts import CPU, PODS
 from allotment.scheduling.state.nodes import ClusterNode, Taint, untolerated
 from allotment.scheduling.state.pods import Pod
@@ -42,6 +42,31 @@ class Candidate:
     preference: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A pod on a node, with what it has there."""
+
+    pod: Pod
+    node: str
+    allocations: tuple[Allocation, ...]
+
+    def same(self, other: Standing) -> bool:
+        """Whether the same is held in the same place."""
+        return (
+            self.node == other.node
+            and self.allocations == other.allocations
+            and self.pod.requests == other.pod.requests
+            and self.pod.claims == other.pod.claims
+        )
+
+
+def _standing(pod: Pod, memory: Memory) -> Standing | None:
+    held = memory.held.get(pod.key)
+    if pod.node is not None:
+        return Standing(pod, pod.node, pod.allocations)
+    return None if held is None else Standing(pod, held.node, held.allocations)
+
+
 Answers = dict[str, tuple[tuple[int, int], "Candidate | str"]]
 
 
@@ -58,10 +83,36 @@ class Ground:
     users: Counter[str] = field(default_factory=Counter)
     changes: Counter[str] = field(default_factory=Counter)
     answers: dict[tuple[object, ...], Answers] = field(default_factory=dict)
+    standing: dict[str, Standing] = field(default_factory=dict)
+    moved: list[str] = field(default_factory=list)
+    waiting: dict[str, Pod] = field(default_factory=dict)
+    turn: int = 0
 
     @classmethod
-    def of(cls, state: State, memory: Memory) -> Ground:
-        """The ground with the pods that have a node, and those that keep one.
+    def of(cls, state: State, before: Memory, memory: Memory, changes: Iterable[Change]) -> Ground:
+        """The ground with the pods that have a node or keep one: that of the last round, if it is there.
+
+        ``before`` is the memory that has not caught up with the changes yet.
+        """
+        kept, seen = before.ground, before.seen
+        if (
+            kept is None
+            or seen is None
+            or kept.turn != before.turn
+            or seen.nodes is not state.nodes
+            or seen.published is not state.published
+        ):
+            kept = cls.anew(state, memory)
+            keys = list(state.pods)
+        else:
+            keys = [*(key for key, _old, _new in changes), *kept.moved]
+        kept._follow(state, memory, keys)
+        kept.turn += 1
+        return kept
+
+    @classmethod
+    def anew(cls, state: State, memory: Memory) -> Ground:
+        """The ground without any pods.
 
         Claims that are published with their devices are those of nobody here, or have a name.
         """
@@ -75,16 +126,29 @@ class Ground:
                 ground.taken.take(allocation)
                 ground.shared[f"{claim.namespace}/{claim.name}"] = allocation
                 ground.users[f"{claim.namespace}/{claim.name}"] += 1
-        for pod in state.pods.values():
-            held = memory.held.get(pod.key)
-            if pod.node is not None:
-                ground.put(pod, pod.node, pod.allocations)
-            elif held is not None:
-                ground.put(pod, held.node, held.allocations)
         return ground
+
+    def _follow(self, state: State, memory: Memory, keys: Iterable[str]) -> None:
+        """Put these pods where they stand now."""
+        for key in dict.fromkeys(keys):
+            pod = state.pods.get(key)
+            known = self.standing.get(key)
+            wanted = None if pod is None else _standing(pod, memory)
+            if wanted is None or known is None or not known.same(wanted):
+                if known is not None:
+                    self.remove(known.pod, known.node, known.allocations)
+                if wanted is not None:
+                    self.put(wanted.pod, wanted.node, wanted.allocations)
+            if pod is None or pod.node is not None:
+                self.waiting.pop(key, None)
+            else:
+                self.waiting[key] = pod
+        self.moved.clear()
 
     def put(self, pod: Pod, node: str, allocations: tuple[Allocation, ...]) -> None:
         """A pod stands on a node."""
+        self.standing[pod.key] = Standing(pod, node, allocations)
+        self.moved.append(pod.key)
         self._count(pod, node, 1)
         for claim, allocation in zip(pod.claims, allocations, strict=False):
             if claim.shared is not None:
@@ -97,7 +161,9 @@ class Ground:
             self._changed(node, allocation)
 
     def remove(self, pod: Pod, node: str, allocations: tuple[Allocation, ...]) -> None:
-        """A pod that was put on a node does not stand there after all."""
+        """A pod that was put on a node does not stand there any more, or not after all."""
+        del self.standing[pod.key]
+        self.moved.append(pod.key)
         self._count(pod, node, -1)
         for claim, allocation in zip(pod.claims, allocations, strict=False):
             if claim.shared is not None:

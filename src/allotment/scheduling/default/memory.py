@@ -5,13 +5,21 @@ All of it is derived from what was decided and from comparing the state with the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from allotment.devices.claims import Allocation
 from allotment.scheduling.default.devices import DeviceIndex
 from allotment.scheduling.default.settings import Settings
+from allotment.scheduling.state.pods import Pod
 from allotment.scheduling.state.state import State
+
+if TYPE_CHECKING:
+    from allotment.scheduling.default.ground import Ground
+
+Change = tuple[str, Pod | None, Pod | None]
+"""A pod by its key: as it was, and as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +42,11 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What is remembered; ``Memory(settings)`` remembers nothing yet. ``start`` is the number of a node."""
+    """What is remembered; ``Memory(settings)`` remembers nothing yet. ``start`` is the number of a node.
+
+    ``ground`` saves work, and is as the last round left it only in that round's own memory: the one that
+    knows its ``turn``.
+    """
 
     settings: Settings = field(default_factory=Settings)
     start: int = 0
@@ -42,6 +54,8 @@ class Memory:
     failed: Mapping[str, Failed] = field(default_factory=dict)
     held: Mapping[str, Held] = field(default_factory=dict)
     index: DeviceIndex | None = field(default=None, compare=False)
+    ground: Ground | None = field(default=None, compare=False, repr=False)
+    turn: int = field(default=0, compare=False)
 
     def may_try(self, pod: str, now: float) -> bool:
         """Whether a pod is due."""
@@ -61,9 +75,8 @@ class Memory:
         times += [each.since + settings.hold for each in self.held.values()]
         return min((each for each in times if each > now), default=None)
 
-    def caught_up(self, state: State) -> Memory:
+    def caught_up(self, state: State, changes: Iterable[Change]) -> Memory:
         """The memory after what has happened: room that is new wakes those who failed."""
-        changes = state.pods.changes(self.seen.pods if self.seen else None)
         gone: set[str] = set()
         room = self.seen is None or any(
             getattr(self.seen, name) is not getattr(state, name) for name in ("nodes", "published", "gangs")
@@ -76,7 +89,7 @@ class Memory:
                 gone.add(key)  # it has changed, and is tried as if it were new
         failed = {key: each for key, each in self.failed.items() if key not in gone}
         if room:
-            failed = {key: replace(each, woken=True) for key, each in failed.items()}
+            failed = {key: each if each.woken else replace(each, woken=True) for key, each in failed.items()}
         index = self.index
         if state.published is not None and (index is None or index.world is not state.published):
             index = DeviceIndex(state.published)

@@ -30,6 +30,7 @@ UNSCHEDULABLE: Final = "Unschedulable"
 ERROR: Final = "SchedulerError"
 NO_PARTS: Final = "the default scheduler gives out no parts of a GPU that are not devices of their own"
 _SHOWN: Final = 2
+_MANY: Final = 10**9
 
 
 @dataclass(slots=True, eq=False)
@@ -39,6 +40,7 @@ class _Line:
     shown: dict[str, PodId] = field(default_factory=dict)
     hidden: OrderedDict[PodId, float] = field(default_factory=OrderedDict)
     untold: dict[str, None] = field(default_factory=dict)
+    wish: int = _MANY
     last: Failed | None = None
     never: bool | None = None
 
@@ -68,6 +70,7 @@ class Binder:
         self.waiting: Counter[str] = Counter()
         self.refused: list[Order] = []
         self.changed = False
+        self.freed = 0
         self.free_at = 0.0
 
     def add(self, work: Work) -> None:
@@ -123,6 +126,7 @@ class Binder:
             key = self._key(pod)
             if pod in self.bound:
                 self.bound.remove(pod)
+                self.freed += 1
                 changes[key] = None
                 continue
             self.waiting[pod.work] -= 1
@@ -175,7 +179,8 @@ class Binder:
             known = next(
                 (self.memory.failed[key] for key in line.shown if key in self.memory.failed), line.last
             )
-            while line.hidden and (len(line.shown) < many or self._of_gang(line)):
+            most = min(many, line.wish + self.freed)
+            while line.hidden and (len(line.shown) < most or self._of_gang(line)):
                 pod, created = line.hidden.popitem(last=False)
                 made = self._pod(pod, created)
                 line.shown[made.key] = pod
@@ -183,6 +188,8 @@ class Binder:
                 changes[made.key] = made
                 if known is not None and created <= known.at:
                     failed[made.key] = known
+            line.wish = len(line.shown)
+        self.freed = 0
         if failed:
             self.memory = replace(self.memory, failed={**self.memory.failed, **failed})
         self.state = self.state.with_pods(changes)
@@ -238,6 +245,7 @@ class Binder:
         """Of those that were shown in vain a few are enough."""
         changes: dict[str, Pod | None] = {}
         for line in self.lines.values():
+            line.wish = _SHOWN if line.shown else max(_SHOWN, 2 * line.wish)
             if len(line.shown) <= _SHOWN or self._any_gang(line):
                 continue
             for key in list(line.shown)[: _SHOWN - 1 : -1]:
