@@ -159,14 +159,14 @@ def _axis(ticks: Sequence[Tick], time: Extent | None, extent: Extent, unit: str)
     if time is not None:
         words = time_axis(time, 0.0, 4.0)
     else:
-        words = joined(_tick(tick, place, extent, unit) for place, tick in enumerate(ticks))
+        words = joined(_tick(tick, len(ticks) - 1 - place, extent, unit) for place, tick in enumerate(ticks))
     return element("svg", words, class_="plot", width="100%", height=AXIS, aria_hidden="true")
 
 
-def _tick(tick: Tick, place: int, extent: Extent, unit: str) -> Markup:
+def _tick(tick: Tick, from_end: int, extent: Extent, unit: str) -> Markup:
     share = extent.share(tick.at)
     x, anchor = percent(share), "start" if share < 0.04 else "end" if share > 0.96 else "middle"
-    kind = f"tick {anchor}" + (" odd" if place % 2 and share <= 0.96 else "")
+    kind = f"tick {anchor}" + (" odd" if from_end % 2 and share > 0 else "")
     words = f"{tick.label} {unit}" if unit and share > 0.96 else tick.label
     line = element("line", class_="grid", x1=x, x2=x, y1=0, y2=4)
     return joined((line, element("text", words, class_=kind, x=x, y=19)))

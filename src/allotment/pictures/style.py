@@ -23,10 +23,15 @@ header p{margin:4px 0 0;color:var(--soft)}
 .kicker{font-size:13px;letter-spacing:.06em;text-transform:uppercase;color:var(--soft);margin:0}
 h1{font-size:28px;line-height:1.25;margin:4px 0 0;font-weight:650}
 h2{font-size:19px;line-height:1.3;margin:0;font-weight:620}
-h3{font-size:15px;margin:0;font-weight:600}
+h3{font-size:15px;margin:20px 0 0;font-weight:600}
 p{margin:8px 0 0;max-width:76ch}
 .lead{font-size:18px;color:var(--ink);margin-top:16px}
 .soft{color:var(--soft)}
+p.soft{font-size:14px;margin-top:6px}
+.signed{list-style:none;padding:0}
+.signed li{padding-left:22px;position:relative}
+.sign{position:absolute;left:2px;font-weight:700}
+.signed p{margin:0}
 section,.card{background:var(--surface);border:1px solid var(--line);border-radius:10px;
 padding:20px 24px 22px;margin-top:20px}
 figure{margin:16px 0 0}
@@ -40,6 +45,7 @@ background:var(--surface);border:1px solid var(--line);border-radius:10px;overfl
 .figures .detail{font-size:13px;color:var(--soft)}
 .verdict{border-left:4px solid var(--accent)}
 .verdict.no{border-left-color:var(--alarm)}
+.verdict.neither{border-left-color:var(--rest)}
 .verdict.yes{border-left-color:var(--good)}
 .alarm{color:var(--alarm);font-weight:600}
 .good{color:var(--good);font-weight:600}

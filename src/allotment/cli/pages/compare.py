@@ -32,7 +32,7 @@ MARKS: Final = {
     Told.CHANCE: ("~", "may be chance", "soft"),
     Told.SAME: ("", "", ""),
 }
-VERDICTS: Final = {Verdict.YES: "yes", Verdict.MAYBE: "", Verdict.NO: "no"}
+VERDICTS: Final = {Verdict.YES: "yes", Verdict.MAYBE: "", Verdict.NO: "neither"}
 MOST_CHARTS: Final = 8
 
 
@@ -86,7 +86,7 @@ def _sections(found: Comparison) -> Iterator[Section]:
     if refused:
         yield Section("What cannot do it", (items(refused),))
     if found.differs:
-        lines = [f"{each.name}, after {span_words(each.at)}: {each.sentence}." for each in found.differs]
+        lines = [f"{each.name}: {each.sentence}." for each in found.differs]
         yield Section("The first decision that differs", (items(lines),), "In the first draw.")
     yield from _charts(found)
     for place, column in enumerate(found.played):
@@ -152,7 +152,9 @@ def _by(cell: Cell) -> str:
     found = cell.difference
     if found is None or found.relative is None or found.told is Told.CHANCE or abs(found.relative) < 0.005:
         return ""
-    return f", {found.relative:+.0%}" if abs(found.relative) < 10 else f", {found.relative + 1:,.0f} times"
+    if found.relative >= 10:
+        return f", {found.relative + 1:,.0f} times"
+    return f", {'+' if found.relative > 0 else '−'}{abs(found.relative):.0%}"
 
 
 def _charts(found: Comparison) -> Iterator[Section]:

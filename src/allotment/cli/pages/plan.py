@@ -82,17 +82,17 @@ def _lead(plan: Plan) -> str:
     parts = [*(f"Not kept: {words}." for words in broken)]
     if plan.works and any(each.ends for each in plan.works):
         parts.append(f"All of it ends after {interval(plan.end, span)}.")
-    who = _payers(plan.payers)
-    parts.append(f"{who[0].upper()}{who[1:]}." if who else "")
+    if plan.works:
+        parts.append(_payers(plan.payers))
     return " ".join(part for part in parts if part)
 
 
 def _payers(payers: Sequence[Payer]) -> str:
     if not payers:
-        return "nobody else pays"
+        return "Nobody else pays."
     names = [f"{each.team}'s {each.name}" if each.team else each.name for each in payers[:3]]
     rest = f" and {len(payers) - 3} more" if len(payers) > 3 else ""
-    return f"{', '.join(names)}{rest} {'pays' if len(payers) == 1 else 'pay'} for it"
+    return f"Who pays: {', '.join(names)}{rest}."
 
 
 def _figures(plan: Plan, clock: datetime | None) -> Iterator[KeyFigure]:
@@ -116,7 +116,7 @@ def _figures(plan: Plan, clock: datetime | None) -> Iterator[KeyFigure]:
 def _detail(first: WorkPlan, clock: datetime | None) -> str:
     after = tenths(first.start, span)
     at = _moment(first.start.p50, clock) if clock and first.start.p50 is not None else ""
-    return ", ".join(part for part in (at, after) if part)
+    return " · ".join(part for part in (after, at) if part)
 
 
 def _sections(plan: Plan, clock: datetime | None) -> Iterator[Section]:
@@ -141,19 +141,21 @@ def _sections(plan: Plan, clock: datetime | None) -> Iterator[Section]:
 
 def _changes(plan: Plan, changes: Sequence[Change]) -> Section:
     lines = [
-        element(
-            "li", element("code", SIGNS[each.becomes]), f" {each.becomes}: {each.name}", _words(each.words)
-        )
+        element("li", _sign(each), element("b", each.name), f" {each.becomes}", _words(each.words))
         for each in changes[:MOST_CHANGES]
     ]
     if len(changes) > MOST_CHANGES:
         lines.append(element("li", f"and {len(changes) - MOST_CHANGES} more"))
-    listed = element("ul", *lines) if lines else Markup()
+    listed = element("ul", *lines, class_="signed") if lines else Markup()
     return Section("What changes", (listed, notes(plan.changes.notes)), f"Against {plan.changes.against}.")
 
 
+def _sign(change: Change) -> Markup:
+    return element("span", SIGNS[change.becomes], class_="sign", aria_hidden="true")
+
+
 def _words(words: Sequence[str]) -> Markup:
-    return element("ul", *(element("li", each) for each in words)) if words else Markup()
+    return element("p", "; ".join(words), class_="soft") if words else Markup()
 
 
 def _course(plan: Plan, clock: datetime | None) -> Iterator[Section]:
