@@ -89,6 +89,7 @@ def _work(work: WorkPlan) -> dict[str, Any]:
         "volumes": work.units,
         "volumes_left": work.left,
         "pages_left": work.pages,
+        "volumes_uncounted": work.uncounted,
         "window": {"min": work.least, "max": work.most},
         "fits": None if work.fits is None else _fits(work.fits),
         "start_seconds": _spread(work.start),

@@ -57,6 +57,13 @@ def title(work: WorkPlan) -> str:
     return f"{work.kind} {work.name}: {_range(work)} {unit}{'' if work.most == 1 else 's'}"
 
 
+def _pages(work: WorkPlan) -> str:
+    if not work.uncounted:
+        return f", {counted(work.pages, 'page')}"
+    known = f", {work.pages:,} pages in some" if work.pages else ""
+    return f"{known} (how many pages {'the others' if known else 'they'} have nobody knows yet)"
+
+
 def fits_words(work: WorkPlan) -> str:
     """Which cards would do, and what stands first in the way of the others."""
     if work.fits is None:

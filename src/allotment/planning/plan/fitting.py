@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from allotment.devices.world import World
 from allotment.needs.fit import Explanation, explain
+from allotment.planning.plan.caveats import caveats_of
 from allotment.planning.plan.plan import Fits
 from allotment.planning.why import Alternative, State, why
 from allotment.planning.why_needs import asked_of
@@ -24,17 +25,22 @@ _LATER = frozenset({Stage.USE, Stage.TOGETHER})
 
 
 def fits_of(
+    name: str,
     file: HasNeed,
     platform: Platform,
     world: World,
     *,
     here: bool,
+    version: str = "",
     holdings: Sequence[Holding] | None = None,
-) -> Fits | None:
-    """What of the world would do for one pod; None for a need that makes no claim."""
+) -> tuple[Fits | None, tuple[str, ...]]:
+    """What of the world would do for one pod (None: it makes no claim), and what to beware of.
+
+    ``version`` is the cluster's own, as far as it tells it.
+    """
     asked = asked_of(file, platform, world, here=here)
     if asked.claim is None:
-        return None
+        return None, ()
     world = replace(world, classes={**asked.classes, **world.classes})
     held = holdings_of(world) if holdings is None else holdings
     together = file.min if isinstance(file, Gang) else 1
@@ -43,7 +49,7 @@ def fits_of(
     alternative = _best(told.alternatives)
     everything = alternative.steps[0].left if alternative.steps else 0
     noun = "cards" if _are_whole(found) else "devices"
-    return Fits(
+    fits = Fits(
         asks=told.asks,
         state=told.state,
         sentence=f"fits {alternative.would:,} of {everything:,} {noun}",
@@ -56,6 +62,7 @@ def fits_of(
         remedies=told.changes,
         notes=(*asked.given_up, *told.notes),
     )
+    return fits, tuple(caveats_of(name, asked.claim, world, version))
 
 
 def _best(alternatives: Sequence[Alternative]) -> Alternative:

@@ -97,8 +97,9 @@ class Waiting:
 class WorkPlan:
     """What will happen to one campaign, fleet or gang.
 
-    ``left`` of its ``units`` are to do. ``start`` is when its first pod runs, ``end`` when it is over, which
-    a fleet never is; ``finishes`` is the share of draws in which it ends within the horizon, ``late`` that in
+    ``left`` of its ``units`` are to do, with ``pages`` that are known and ``uncounted`` volumes of which
+    nobody knows how many they have. ``start`` is when its first pod runs, ``end`` when it is over, which a
+    fleet never is; ``finishes`` is the share of draws in which it ends within the horizon, ``late`` that in
     which it misses the deadline. ``never`` says why it does not run at all. ``basis`` says on what its run
     times rest.
     """
@@ -109,6 +110,7 @@ class WorkPlan:
     units: int = 1
     left: int = 1
     pages: int = 0
+    uncounted: int = 0
     least: int = 1
     most: int = 1
     fits: Fits | None = None
@@ -225,5 +227,10 @@ class Plan:
 
     @property
     def is_kept(self) -> bool:
-        """Whether all bounds are kept, and everything runs at all."""
-        return all(each.is_kept for each in self.held)
+        """Whether all bounds are kept, nothing is refused, and everything runs at all."""
+        refused = any(each.becomes is Becomes.REFUSED for each in self.changes.changes)
+        return (
+            not refused
+            and all(each.is_kept for each in self.held)
+            and not any(each.never for each in self.works)
+        )

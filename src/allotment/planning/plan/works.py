@@ -11,7 +11,7 @@ from allotment.planning.plan.plan import CardUse, Fits, Waiting, WorkPlan
 from allotment.planning.plan.question import Question
 from allotment.simulation.quantiles import Band, Spread, Steps, bands, evenly, share_beyond, spread
 from allotment.simulation.run_times import RunTimes
-from allotment.simulation.work import Kind, Work
+from allotment.simulation.work import Kind, Unit, Work
 
 MOMENTS: Final = 61
 MOST_WAITS: Final = 3
@@ -31,8 +31,9 @@ def work_plan(
         team=work.team,
         kind=str(work.kind),
         units=len(work.units),
-        left=sum(unit.done < unit.pages for unit in work.units),
-        pages=sum(unit.pages - unit.done for unit in work.units),
+        left=sum(_is_left(unit) for unit in work.units),
+        pages=sum(max(0, unit.pages - unit.done) for unit in work.units),
+        uncounted=sum(not unit.pages for unit in work.units),
         least=work.least,
         most=work.most,
         fits=fits,
@@ -51,6 +52,10 @@ def work_plan(
         never=next((each.never for each in own if each.never), ""),
         basis=_basis(work, uses, run_times),
     )
+
+
+def _is_left(unit: Unit) -> bool:
+    return not unit.pages or unit.done < unit.pages
 
 
 def cost(course: WorkCourse, prices: Mapping[str, float]) -> float | None:
