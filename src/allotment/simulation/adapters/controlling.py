@@ -47,6 +47,10 @@ class Controller:
         soon = self.last + max(self.pace.listens, self.books.pace.coarse)
         self.next = soon if self.next is None else min(self.next, soon)
 
+    def is_due(self, now: float) -> bool:
+        """Whether it looks now."""
+        return self.next is not None and self.next <= now
+
     def look(self, now: float) -> list[Move]:
         """One look; it says when the next is worth it."""
         self.last, self.next = now, None
