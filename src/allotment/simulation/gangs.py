@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from allotment.simulation.jobs import Job
 from allotment.simulation.outcome import End
 from allotment.simulation.pages import Fate, Pages, Stretch
 from allotment.simulation.runs import FOREVER, GangRun, Run, Settled
 
-_UNIT = 0
+CLOSE: Final = 1e-6  # seconds; sums of pages are no nearer to the whole than that
+_UNIT: Final = 0
 
 
 @dataclass(slots=True)
@@ -50,7 +52,7 @@ class Gangs:
         if gang is None or gang.stretch is None or run.pod not in gang.members or now < gang.began:
             return now
         ends = self._cut_at(run.job, gang, gang.stretch, now)[2]
-        return min(ends, now + run.job.work.grace)
+        return min(ends if ends < gang.due - CLOSE else gang.due, now + run.job.work.grace)
 
     def _cut_at(self, job: Job, gang: GangRun, stretch: Stretch, at: float) -> tuple[int, float, float]:
         cut = self.pages.cut(job.work, stretch, gang.card, gang.began, at)

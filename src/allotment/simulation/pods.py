@@ -1,0 +1,235 @@
+"""Pods from their node on: how they start, are told to leave and end, and what comes of that."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from allotment.simulation.adapters.adapter import Start, Stop
+from allotment.simulation.agenda import Agenda, News, What
+from allotment.simulation.gangs import CLOSE, Gangs
+from allotment.simulation.jobs import Job
+from allotment.simulation.machines import Kubelet, kind_of
+from allotment.simulation.outcome import Decided, End, Span
+from allotment.simulation.pages import Fate, Pages
+from allotment.simulation.record import Record
+from allotment.simulation.runs import Run, Settled, page_in_work, settle
+from allotment.simulation.setting import Setting
+from allotment.simulation.work import Kind
+
+_TAKEN: Final = frozenset({End.RECLAIMED, End.NODE_LOST, End.SHRUNK})
+
+
+class Pods:
+    """All pods that have a node."""
+
+    def __init__(self, setting: Setting, pages: Pages, agenda: Agenda, news: News, record: Record) -> None:
+        self.setting, self.pages, self.agenda, self.news, self.record = setting, pages, agenda, news, record
+        self.kubelet = Kubelet.of(setting)
+        self.gangs = Gangs(pages, setting.pace.model_load, self._gang_at)
+        self.jobs: dict[str, Job] = {}
+
+    def retries(self, payload: tuple[Job, int]) -> None:
+        """A failure is long enough ago for another pod of the index."""
+        job, index = payload
+        job.replace(index)
+        self.news.making[job.work.name] = job
+
+    def stands(self, job: Job, start: Start, since: float) -> None:
+        """A pod runs already; its page in work is done in part."""
+        self.kubelet.stands(job.work, start.node, start.devices)
+        run = self._run(job, start, self.agenda.now, self.agenda.now)
+        if run.stretches:
+            first = run.stretches[0]
+            run.began -= self.pages.spent(job.work, start.pod.number, first, run.card)
+            run.version += 1
+            self._until_end(run, since)
+        job.started = self.agenda.now if job.work.kind is not Kind.GANG else job.started
+        if job.work.kind is Kind.GANG:
+            self.gangs.ready(run, self.agenda.now, spent=True)
+
+    def start(self, order: Start) -> None:
+        """A pod gets a node."""
+        pod = order.pod
+        job = self.jobs[pod.work]
+        del job.pending[pod]
+        if not self.record.full:
+            self.record.decided(
+                Decided(
+                    self.agenda.now,
+                    "started",
+                    pod.work,
+                    pod.number,
+                    order.node,
+                    order.devices,
+                    "",
+                    order.reason,
+                )
+            )
+        job.never = ""
+        if not job.pending:
+            self.record.waits_no_more(pod.work, self.agenda.now)
+        card = kind_of(self.setting, order.node, order.devices)
+        begun = self.kubelet.start(job.work, order.node, order.devices, self.agenda.now)
+        load = self.pages.load(job.work, pod.number, pod.attempt, card, self.setting.pace.model_load)
+        run = self._run(job, order, begun, begun + load)
+        self.agenda.at(run.ready, What.READY, run)
+
+    def _run(self, job: Job, start: Start, begun: float, ready: float) -> Run:
+        card = kind_of(self.setting, start.node, start.devices)
+        run = Run(start.pod, job, start.node, start.devices, card, self.agenda.now, ready, ready)
+        job.runs[start.pod] = run
+        if job.work.kind is Kind.CAMPAIGN:
+            for unit in job.open_units(start.pod.number):
+                done, failures = job.done.get(unit, 0), job.failures.get(unit, 0)
+                run.stretches.append(self.pages.stretch(job.work, unit, done, card, failures))
+            self._until_end(run, begun)
+        return run
+
+    def _until_end(self, run: Run, begun: float) -> None:
+        run.due, run.end = run.whole, End.COMPLETE
+        deadline = max(begun + run.job.work.max_seconds, self.agenda.now)
+        if deadline < run.due:
+            run.due, run.end = deadline, End.FAILED
+        self.agenda.at(run.due, What.END, (run, run.version))
+
+    def ready(self, run: Run) -> None:
+        """A pod begins its first page."""
+        job = run.job
+        if job.runs.get(run.pod) is not run or run.stopping:
+            return
+        self.news.readied.append(run.pod)
+        if job.work.kind is Kind.GANG:
+            self.gangs.ready(run, self.agenda.now)
+        elif job.started is None:
+            job.started = self.agenda.now
+
+    def stop(self, order: Stop) -> None:
+        """A pod is told to leave."""
+        pod = order.pod
+        run = self.jobs[pod.work].runs.get(pod)
+        what = "shrunk" if order.end is End.SHRUNK else "reclaimed"
+        if run is None or run.stopping:
+            return
+        self.record.decided(
+            Decided(
+                self.agenda.now,
+                what,
+                pod.work,
+                pod.number,
+                run.node,
+                run.devices,
+                order.by,
+                order.reason,
+                order.message,
+            )
+        )
+        run.stopping, run.by = True, order.by
+        leaves = self._leaves(run)
+        if leaves >= run.due - CLOSE:
+            return
+        run.version += 1
+        run.due, run.end = leaves, order.end
+        self.agenda.at(leaves, What.END, (run, run.version))
+
+    def _leaves(self, run: Run) -> float:
+        """When a pod goes that is told to: after the page in work, if that ends in time."""
+        kind, now = run.job.work.kind, self.agenda.now
+        if kind is Kind.GANG:
+            return self.gangs.leaves(run, now)
+        if kind is Kind.FLEET or now < run.ready:
+            return now
+        return min(page_in_work(self.pages, run, now), now + run.job.work.grace)
+
+    def due(self, payload: tuple[Run, int]) -> None:
+        """A pod ends, unless something came between."""
+        run, version = payload
+        if run.version == version and run.job.runs.get(run.pod) is run:
+            self.end(run, run.end)
+
+    def end(self, run: Run, end: End, settled: Settled | None = None) -> None:
+        """A pod is gone."""
+        job, pod, now = run.job, run.pod, self.agenda.now
+        del job.runs[pod]
+        job.existing -= 1
+        self.kubelet.gone(run.devices)
+        self.news.ended.append(pod)
+        self.news.making[pod.work] = job
+        left = job.left
+        if settled is None and job.work.kind is Kind.GANG:
+            settled = self.gangs.lost(run, now)
+        elif settled is None:
+            settled, end = self._settled(run, end)
+        self.write(run, end, settled)
+        if end in _TAKEN:
+            job.reclaimed(pod.number, settled.pages)
+        if end is End.FAILED and job.is_open(pod.number) and not job.over:
+            self.agenda.at(now + self._back_off(job, pod.number), What.RETRY, (job, pod.number))
+        elif not job.over:
+            job.replace(pod.number)
+        if job.left != left or job.over:
+            self.news.touched[pod.work] = job
+
+    def lost_with(self, node: str) -> None:
+        """All pods of a node are lost."""
+        for run in [run for job in self.jobs.values() for run in job.runs.values() if run.node == node]:
+            if run.job.runs.get(run.pod) is run:
+                self.end(run, End.NODE_LOST)
+
+    def _settled(self, run: Run, end: End) -> tuple[Settled, End]:
+        """What came of a pod that had units of its own, and how it counts."""
+        job = run.job
+        if job.work.kind is Kind.FLEET:
+            return Settled(), end
+        settled = settle(self.pages, run, self.agenda.now, by_failure=end is End.FAILED)
+        if end is End.FAILED and not settled.stumbled:
+            for unit in job.open_units(run.pod.number)[:1]:
+                job.stumbles(unit)
+        through = self.agenda.now >= run.whole
+        if through:
+            bad = settled.stumbled or any(each.fate is not Fate.COMPLETE for each in run.stretches)
+            end = End.FAILED if bad else End.COMPLETE
+        return settled, end
+
+    def _back_off(self, job: Job, index: int) -> float:
+        pace = self.setting.pace
+        units = job.units_of(index) if job.work.kind is Kind.CAMPAIGN else range(1)
+        times = max((job.failures.get(unit, 0) for unit in units), default=1)
+        return min(pace.retry_wait * 2.0 ** min(max(times - 1, 0), 30), pace.retry_longest)
+
+    def write(self, run: Run, end: End, settled: Settled, at: float | None = None) -> None:
+        """Write down a run."""
+        work, pod = run.job.work, run.pod
+        ended = self.agenda.now if at is None else at
+        self.record.spans.append(
+            Span(
+                pod.work,
+                work.team,
+                pod.number,
+                pod.attempt,
+                run.node,
+                run.devices,
+                run.card,
+                work.ask.gpus,
+                run.bound,
+                min(run.ready, ended),
+                ended,
+                end,
+                settled.pages,
+                settled.lost,
+                run.by,
+            )
+        )
+
+    def _gang_at(self, due: float, job: Job, version: int) -> None:
+        self.agenda.at(due, What.GANG, (job, version))
+
+    def gang_over(self, payload: tuple[Job, int]) -> None:
+        """A gang is through, unless something came between."""
+        job, version = payload
+        over = self.gangs.over(job, version, self.agenda.now)
+        if over is None:
+            return
+        end, settled = over
+        for run in sorted(job.runs.values(), key=lambda each: each.pod):
+            self.end(run, end, settled)
+            settled = Settled()
