@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
+from allotment.devices.world import World
 from allotment.errors import AllotmentError
 from allotment.kubernetes import kinds
-from allotment.kubernetes.cluster.kueue_config import configured
+from allotment.kubernetes.cluster.kueue_config import Configured, configured
 from allotment.kubernetes.cluster.snapshot import Snapshot
 from allotment.kubernetes.cluster.world import world_of
 from allotment.kubernetes.kinds import Kind, Object
@@ -81,15 +82,14 @@ class Scene:
         return self.names.get(key, f"Workload {key}")
 
 
-def scene_of(snapshot: Snapshot, platform: Platform | None = None) -> Scene:
-    """The scene of a snapshot; what is odd of it is left out with a note."""
+def scene_of(snapshot: Snapshot, platform: Platform | None = None, world: World | None = None) -> Scene:
+    """The scene of a snapshot; what is odd of it is left out with a note.
+
+    ``world`` are its devices where they have been read already, or are not among its objects.
+    """
     desk = _Desk(snapshot)
     setup = configured(snapshot, platform)
-    world = world_of(snapshot).without_errors()
-    charger = Charger(
-        read_mapping(setup.mappings), desk.templates(), world.classes, world.slices, setup.settings.gates
-    )
-    reader = ClaimReader(charger, tuple(desk.extended()))
+    reader = _reader(desk, setup, world or world_of(snapshot).without_errors())
     ranges = desk.ranges()
     topologies = desk.each(kinds.KUEUE_TOPOLOGY, read_topology)
     workloads = desk.each(kinds.WORKLOAD, lambda raw: _workload(raw, reader, ranges))
@@ -115,6 +115,18 @@ def scene_of(snapshot: Snapshot, platform: Platform | None = None) -> Scene:
         dict(desk.names()),
         (*setup.notes, *notes, *desk.notes()),
     )
+
+
+def claim_reader(snapshot: Snapshot, platform: Platform | None, world: World) -> ClaimReader:
+    """What reads workloads with their charges: templates of the snapshot, devices of the world."""
+    return _reader(_Desk(snapshot), configured(snapshot, platform), world)
+
+
+def _reader(desk: _Desk, setup: Configured, world: World) -> ClaimReader:
+    charger = Charger(
+        read_mapping(setup.mappings), desk.templates(), world.classes, world.slices, setup.settings.gates
+    )
+    return ClaimReader(charger, tuple(desk.extended()))
 
 
 def _plain_flavors(state: State) -> Iterator[tuple[str, Flavor]]:

@@ -1,15 +1,43 @@
-"""The scene of a plan: where, what, and how long it takes."""
+"""The scene of a plan: where, what, and how long it takes.
+
+Files are rendered for the cluster and read back: claims, queues and labels are those that `allot apply`
+would send. So a simulation decides on the same as the schedulers would be given.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
-from allotment.planning.scenes.values import NOTHING_KNOWN, Choices, Known, Place, Scene
+from allotment.kubernetes import kinds
+from allotment.kubernetes.cluster.kueue_state import claim_reader
+from allotment.kubernetes.cluster.snapshot import Snapshot
+from allotment.kubernetes.cluster.world import world_of
+from allotment.kubernetes.kinds import Object
+from allotment.kubernetes.render import Rendered, render
+from allotment.kubernetes.render.context import namespace_of, release_of
+from allotment.planning.scenes.asks import Asks
+from allotment.planning.scenes.counted_gpus import SAID, as_counted, asks_for_parts
+from allotment.planning.scenes.ground import Ground, ground_of
+from allotment.planning.scenes.stage import Stage, staged
+from allotment.planning.scenes.standing import Owner, Standing, standing_of
+from allotment.planning.scenes.taken_for import features, paces
+from allotment.planning.scenes.times import Found, gang_times, times_for
+from allotment.planning.scenes.values import NOTHING_KNOWN, Assumption, Choices, Known, Place, Scene, Source
+from allotment.planning.scenes.works import GANG_RECIPE, Maker
 from allotment.platform.model import Platform, Team
-from allotment.repository.model import Repository
-from allotment.simulation.setting import Scheduler
+from allotment.repository.model import Campaign, Repository
+from allotment.repository.recipe import recipe_of
+from allotment.scheduling.default import Settings as DefaultSettings
+from allotment.scheduling.default.settings import gangs_of
+from allotment.simulation.run_times import Times
+from allotment.simulation.setting import Scheduler, Setting, TeamShare, WindowPace
+from allotment.simulation.work import Work
 
-FREELY = Choices()
+FREELY: Final = Choices()
+GROWS_SINCE: Final = (0, 19)
+_WITH_WINDOWS: Final = frozenset({Scheduler.KUEUE, Scheduler.BOTH})
 
 
 def scene_for(
@@ -30,4 +58,205 @@ def scene_for(
     ``scheduler`` decides instead of the platform's; ``beside`` are other teams' repositories that are sent at
     the same time. AllotmentError for a need that cannot be had.
     """
-    raise NotImplementedError
+    chosen = scheduler_of(platform, scheduler)
+    stage = staged(platform, place, chosen)
+    parties = [_party(stage, only(repository, names), team)]
+    parties += [_party(stage, other, owner) for other, owner in beside]
+    stage = stage.with_objects(tuple(each for party in parties for each in party.rendered.objects))
+    asks = asks_of(stage)
+    teams = {namespace_of(each): each.name for each in platform.teams.values()}
+    mine = frozenset(_owner(each) for party in parties for each in party.owners)
+    standing = standing_of(stage, asks, mine, teams, choices)
+    works = tuple(_works(stage, parties, asks, known, standing))
+    ground = ground_of(stage, standing.placed)
+    told: list[Assumption] = [*stage.assumptions, *standing.assumptions]
+    if chosen in {Scheduler.KAI, Scheduler.BOTH} and asks_for_parts(works):
+        ground, works = as_counted(ground, works)
+        told.append(SAID)
+    kinds_of_card = {*ground.cards.values(), *ground.card_of_node.values()}
+    found = times_for(
+        [(party.repository, tuple(party.campaigns(works))) for party in parties],
+        kinds_of_card,
+        known,
+        float(platform.defaults.page_seconds),
+    )
+    _other_times(found, works)
+    told += found.assumptions
+    told += features(stage.platform, [party.repository for party in parties], chosen, choices)
+    told += paces(choices, chosen)
+    if place.is_here:
+        told.append(_here(platform, chosen))
+    notes = [*place.world.notes, *known.notes, *ground.notes]
+    notes += [str(note) for party in parties for note in party.rendered.notes]
+    return Scene(
+        setting=_setting(stage, ground, platform, standing.shares, choices),
+        works=works,
+        run_times=found.run_times(),
+        assumptions=tuple(dict.fromkeys(told)),
+        notes=tuple(dict.fromkeys(notes)),
+        name=place.name,
+        now=now or stage.snapshot.time,
+    )
+
+
+def scheduler_of(platform: Platform, asked: Scheduler | str | None) -> Scheduler:
+    """Who decides: who was asked for, or whom the platform has.
+
+    The engine of one machine shares out as KAI does where teams have quotas, and else takes what comes first.
+    """
+    if asked is not None:
+        return Scheduler(asked)
+    if platform.engine != "local":
+        return Scheduler(platform.scheduler)
+    shared = any(
+        each.queue.quota is not None or each.queue.limit is not None for each in platform.teams.values()
+    )
+    return Scheduler.KAI if shared else Scheduler.DEFAULT
+
+
+def only(repository: Repository, names: Sequence[str]) -> Repository:
+    """The repository with what is named alone."""
+    if not names:
+        return repository
+    return replace(
+        repository,
+        campaigns={name: each for name, each in repository.campaigns.items() if name in names},
+        fleets={name: each for name, each in repository.fleets.items() if name in names},
+        gangs={name: each for name, each in repository.gangs.items() if name in names},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Party:
+    """A team with its repository and what that becomes."""
+
+    repository: Repository
+    team: Team
+    rendered: Rendered
+
+    def campaigns(self, works: Sequence[Work]) -> Iterator[Campaign]:
+        """Its campaigns that have work to do."""
+        recipes = {work.recipe for work in works}
+        for each in self.repository.campaigns.values():
+            if not each.suspend and recipe_of(self.repository.pipelines[each.pipeline]) in recipes:
+                yield each
+
+    @property
+    def owners(self) -> Iterator[Object]:
+        """Its Jobs and Deployments."""
+        for each in self.rendered.objects:
+            if each["kind"] in {kinds.JOB.name, kinds.DEPLOYMENT.name}:
+                yield each
+
+
+def _party(stage: Stage, repository: Repository, team: Team) -> _Party:
+    live = _sent(stage.real, team)
+    return _Party(repository, team, render(repository, stage.platform, team, there=live))
+
+
+def _sent(snapshot: Snapshot | None, team: Team) -> frozenset[str]:
+    """The campaigns that have a Job there, which are rendered though their files suspend them."""
+    jobs = snapshot.of(kinds.JOB, namespace_of(team)) if snapshot is not None else ()
+    labels = [each["metadata"].get("labels") or {} for each in jobs]
+    return frozenset(str(each["allotment/campaign"]) for each in labels if "allotment/campaign" in each)
+
+
+def _owner(value: Object) -> Owner:
+    return str(value["metadata"].get("namespace") or ""), str(value["metadata"]["name"])
+
+
+def asks_of(stage: Stage) -> Asks:
+    """What reads templates of pods on a stage."""
+    of_claims = tuple(
+        each
+        for each in stage.snapshot.objects
+        if each["kind"] in {kinds.CLAIM_TEMPLATE.name, kinds.CLAIM.name}
+    )
+    read = world_of(replace(stage.snapshot, objects=of_claims)).world
+    with_kueue = stage.scheduler in _WITH_WINDOWS
+    return Asks(
+        stage.world,
+        {f"{each.namespace}/{each.name}": each.spec for each in read.templates},
+        {f"{each.namespace}/{each.name}": each.spec for each in (*stage.world.claims, *read.claims)},
+        claim_reader(stage.snapshot, stage.platform, stage.world) if with_kueue else None,
+    )
+
+
+def _works(
+    stage: Stage, parties: Sequence[_Party], asks: Asks, known: Known, standing: Standing
+) -> Iterator[Work]:
+    """The works of all parties, the planned ones first, each with a name of its own; then what stands."""
+    names: set[str] = set()
+    for place, party in enumerate(parties):
+        maker = Maker(
+            party.repository,
+            stage.platform,
+            party.team,
+            party.rendered.objects,
+            asks,
+            known if place == 0 else NOTHING_KNOWN,
+            standing.live,
+            planned=place == 0,
+        )
+        for work in maker.works(()):
+            name = work.name if work.name not in names else f"{party.team.name}/{work.name}"
+            names.add(name)
+            yield replace(work, name=name)
+    yield from standing.works
+
+
+def _other_times(found: Found, works: Sequence[Work]) -> None:
+    """Times of gangs that state none, and of campaigns of others, whose recipes nobody here knows."""
+    for work in works:
+        if work.recipe.startswith(GANG_RECIPE):
+            times: Times = gang_times()
+            found.otherwise[work.recipe] = times
+            subject = f"how long gang {work.name} runs"
+            remedy = "write `duration: 2h` into its file"
+            found.assumptions.append(Assumption(subject, "about 1 h", Source.GUESS, times.said, None, remedy))
+        elif work.recipe and any(unit.pages == 0 for unit in work.units):
+            found.pages.setdefault(work.recipe, found.some_pages())
+
+
+def _setting(
+    stage: Stage, ground: Ground, platform: Platform, others: Mapping[str, TeamShare], choices: Choices
+) -> Setting:
+    shares = {each.name: _share(each) for each in platform.teams.values()}
+    gangs = stage.real is not None and any(stage.real.of(kind) for kind in kinds.GANG_POD_GROUPS)
+    minor = release_of(stage.snapshot.version or platform.versions.kubernetes)[:2]
+    window = WindowPace(
+        minimum_runtime=float(platform.defaults.minimum_runtime),
+        grows=release_of(platform.versions.kueue)[:2] >= GROWS_SINCE,
+    )
+    return Setting(
+        scheduler=stage.scheduler,
+        state=ground.state,
+        teams={**others, **shares},
+        cards=ground.cards,
+        card_of_node=ground.card_of_node,
+        pace=choices.pace,
+        chances=choices.chances,
+        default=DefaultSettings(
+            gangs=gangs_of((minor[0], minor[1]) if len(minor) > 1 else (1, 36), enabled=gangs)
+        ),
+        kueue=ground.kueue,
+        kai=ground.kai,
+        window=window if choices.window and stage.scheduler in _WITH_WINDOWS else None,
+    )
+
+
+def _share(team: Team) -> TeamShare:
+    queue = team.queue
+    return TeamShare(
+        team.name, namespace_of(team), team.name, team.name, queue.quota, float(queue.weight), queue.limit
+    )
+
+
+def _here(platform: Platform, scheduler: Scheduler) -> Assumption:
+    said = (
+        "shares are lent and taken back as KAI does"
+        if scheduler is Scheduler.KAI
+        else "what comes first is served first"
+    )
+    subject = "the engine of this machine" if platform.engine == "local" else "this machine as a cluster"
+    return Assumption(subject, f"modelled by `{scheduler}`", Source.DEFAULT, said)

@@ -72,14 +72,15 @@ class Known:
     """What was looked up outside of the files: what the bucket holds, and how many pages folders have.
 
     ``figures`` and the volumes that are ``complete`` are by recipe; ``begun`` is how many pages of others are
-    done, by recipe and volume. ``pages`` is how many pages a source has, by where it is. Without a bucket
-    nothing is known.
+    done, by recipe and volume. ``pages`` is how many pages a source has, by where it is; ``loads`` are the
+    seconds in which the steps of a recipe were loaded. Without a bucket nothing is known.
     """
 
     figures: Mapping[str, Figures] = field(default_factory=dict)
     complete: Mapping[str, frozenset[str]] = field(default_factory=dict)
     begun: Mapping[tuple[str, str], int] = field(default_factory=dict)
     pages: Mapping[str, int] = field(default_factory=dict)
+    loads: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     measured: MeasuredFile = field(default_factory=MeasuredFile)
     notes: tuple[str, ...] = ()
 
@@ -91,12 +92,14 @@ NOTHING_KNOWN = Known()
 class Choices:
     """What a caller may choose beside the files: paces, chances, what others do, and from when on.
 
-    ``stays`` is for how many seconds what others run is taken to go on (None: it stays).
+    ``stays`` is for how many seconds what others run is taken to go on (None: it stays). ``window`` says
+    whether the window controller runs, which grows and shrinks campaigns of Kueue's.
     """
 
     pace: Pace = field(default_factory=Pace)
     chances: Chances = field(default_factory=Chances)
     stays: float | None = None
+    window: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,136 @@
+"""The objects that decide: those of the cluster, and what the platform's file would put beside them.
+
+Whoever has a cluster's objects plans on its queues; of a fleet in words, of files of devices and of this
+machine the platform's file says which queues there would be. What the cluster has no kind of at all (KAI's
+queues on a cluster with Kueue, for a comparison) is taken from the platform's file too, and said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from allotment.devices.classes import DeviceClass
+from allotment.devices.world import World
+from allotment.kubernetes import kinds
+from allotment.kubernetes.cluster.snapshot import Snapshot
+from allotment.kubernetes.kinds import Kind, Object
+from allotment.kubernetes.render.platform import render_platform
+from allotment.needs.cards import classes_of
+from allotment.planning.scenes.values import Assumption, Place, Source
+from allotment.platform.model import Platform
+from allotment.simulation.setting import Scheduler
+
+PLAYED_AS: Final = {Scheduler.SIMPLE: "default"}
+"""What is rendered for a scheduler that has no objects of its own."""
+_KUEUE: Final = (
+    kinds.CLUSTER_QUEUE, kinds.COHORT, kinds.LOCAL_QUEUE, kinds.FLAVOR, kinds.KUEUE_TOPOLOGY
+)  # fmt: skip
+_KAI: Final = (kinds.KAI_QUEUE, kinds.KAI_TOPOLOGY, kinds.KAI_SHARD)
+_ALWAYS: Final = (kinds.NAMESPACE, kinds.PRIORITY_CLASS, kinds.WORKLOAD_PRIORITY, kinds.DEVICE_CLASS)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """``snapshot`` holds the objects but for devices, which are in the ``world``; ``real`` is the cluster's.
+
+    ``platform`` is the platform's file as it is rendered for the scheduler.
+    """
+
+    scheduler: Scheduler
+    platform: Platform
+    snapshot: Snapshot
+    world: World
+    real: Snapshot | None = None
+    assumptions: tuple[Assumption, ...] = ()
+
+    def with_objects(self, more: tuple[Object, ...]) -> Stage:
+        """The stage with more objects, in the place of those of the same kind and name."""
+        return replace(self, snapshot=_with(self.snapshot, more))
+
+
+def staged(platform: Platform, place: Place, scheduler: Scheduler) -> Stage:
+    """The objects for a scheduler at a place."""
+    rendered = render_platform(platform, PLAYED_AS.get(scheduler, str(scheduler)))
+    settings = [each.value for each in rendered.settings if each.value.get("kind") == kinds.KAI_SHARD.name]
+    wanted = (*rendered.objects, *settings)
+    chosen = replace(platform, engine="kubernetes", scheduler=PLAYED_AS.get(scheduler, str(scheduler)))
+    if place.snapshot is None:
+        snapshot = Snapshot(0.0, tuple(wanted), name=place.name, version=platform.versions.kubernetes)
+        world = _with_classes(place.world, platform)
+        return Stage(scheduler, chosen, snapshot, world, None, tuple(_of_file(place, scheduler)))
+    added = tuple(_lacking(place.snapshot, wanted))
+    told = tuple(_added(place.snapshot, added))
+    return Stage(
+        scheduler,
+        chosen,
+        _with(place.snapshot, added),
+        _with_classes(place.world, platform),
+        place.snapshot,
+        told,
+    )
+
+
+def _lacking(snapshot: Snapshot, wanted: tuple[Object, ...]) -> Iterator[Object]:
+    """Of what is rendered: all of a scheduler that the cluster has no queues of, and single classes."""
+    without = {
+        kind
+        for has, group in ((kinds.CLUSTER_QUEUE, _KUEUE), (kinds.KAI_QUEUE, _KAI))
+        if not snapshot.of(has)
+        for kind in group
+    }
+    for each in wanted:
+        kind = _kind_of(each)
+        is_there = kind is None or snapshot.named(kind, str(each["metadata"]["name"])) is not None
+        if kind in without or (kind in _ALWAYS and not is_there):
+            yield each
+
+
+def _kind_of(value: Object) -> Kind | None:
+    return next(
+        (
+            kind
+            for kind in (*_KUEUE, *_KAI, *_ALWAYS)
+            if (kind.name, kind.api_version) == (value["kind"], value["apiVersion"])
+        ),
+        None,
+    )
+
+
+def _with(snapshot: Snapshot, more: tuple[Object, ...]) -> Snapshot:
+    keys = {_key(each) for each in more}
+    kept = tuple(each for each in snapshot.objects if _key(each) not in keys)
+    return replace(snapshot, objects=(*kept, *more))
+
+
+def _key(value: Object) -> tuple[str, str, str, str]:
+    meta = value["metadata"]
+    return value["apiVersion"], value["kind"], meta.get("namespace") or "", meta["name"]
+
+
+def _with_classes(world: World, platform: Platform) -> World:
+    """The world with the platform's own device classes, where the cluster has none of these names."""
+    own: dict[str, DeviceClass] = {each.name: each for each in classes_of(platform.cards)}
+    return replace(world, classes={**own, **world.classes}, notes=())
+
+
+def _of_file(place: Place, scheduler: Scheduler) -> Iterator[Assumption]:
+    if scheduler in {Scheduler.KUEUE, Scheduler.KAI, Scheduler.BOTH}:
+        said = "the queues are those that `allot render --platform-objects` makes of the platform's file"
+        yield Assumption("queues", f"as rendered, on {place.name}", Source.STATED, said)
+    if not place.world.nodes:
+        said = "nodes of a described fleet and of files without Node objects hold any number of pods"
+        yield Assumption("cores and memory of nodes", "unbounded", Source.DEFAULT, said)
+
+
+def _added(snapshot: Snapshot, added: tuple[Object, ...]) -> Iterator[Assumption]:
+    names = {each["kind"] for each in added}
+    for kind, who in (("ClusterQueue", "Kueue"), ("Queue", "KAI")):
+        if kind in names:
+            said = f"{snapshot.name} has no queues of {who}'s: they are taken as the platform's file says"
+            yield Assumption(f"queues of {who}", "as rendered", Source.STATED, said)
+    classes = sorted(str(each["metadata"]["name"]) for each in added if each["kind"] == "DeviceClass")
+    if classes:
+        said = f"{snapshot.name} does not have them: they are taken as rendered"
+        yield Assumption("device classes", ", ".join(classes), Source.STATED, said)

@@ -1,0 +1,286 @@
+"""What a snapshot shows running and waiting: of the repository itself, of other teams, and of others.
+
+Pods of Jobs that the repository makes are the first runs of its works. What other campaigns of ours have left
+to do their Jobs tell; for how long anybody else's work goes on nobody can know: it stays, unless the caller
+says for how long. Work that the scheduler in question does not manage only takes its devices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from allotment.devices.claim_objects import ResourceClaim
+from allotment.kubernetes import kinds
+from allotment.kubernetes.cluster.kai_pods import claims_of
+from allotment.kubernetes.cluster.pod_request import request_of
+from allotment.kubernetes.cluster.snapshot import Snapshot
+from allotment.kubernetes.follow import fields
+from allotment.kubernetes.follow.pods import INDEX
+from allotment.kubernetes.follow.ranges import indexes_of
+from allotment.kubernetes.kinds import Object
+from allotment.kubernetes.render.names import PREFIX, cut
+from allotment.kubernetes.render.placing import KAI_PREEMPTIBLE, KAI_QUEUE, QUEUE_NAME
+from allotment.planning.scenes.asks import Asks
+from allotment.planning.scenes.stage import Stage
+from allotment.planning.scenes.values import Assumption, Choices, Source
+from allotment.planning.scenes.works import LiveJob, together_of
+from allotment.scheduling.state.read_workloads import seconds
+from allotment.simulation.setting import Scheduler, TeamShare
+from allotment.simulation.work import Kind, Running, Unit, Work
+
+JOB_NAME: Final = "batch.kubernetes.io/job-name"
+_OVER: Final = frozenset({"Succeeded", "Failed"})
+Owner = tuple[str, str]
+"""Namespace and name of what pods belong to."""
+
+
+@dataclass(slots=True)
+class Standing:
+    """What stands. ``live`` are the repository's own Jobs and Deployments, ``placed`` the pods of works."""
+
+    live: dict[Owner, LiveJob] = field(default_factory=dict)
+    works: list[Work] = field(default_factory=list)
+    placed: set[str] = field(default_factory=set)
+    shares: dict[str, TeamShare] = field(default_factory=dict)
+    assumptions: list[Assumption] = field(default_factory=list)
+
+
+def standing_of(
+    stage: Stage, asks: Asks, mine: frozenset[Owner], teams: Mapping[str, str], choices: Choices
+) -> Standing:
+    """What stands on the cluster; ``mine`` are Jobs and Deployments of the repository, ``teams`` the teams of
+    namespaces."""
+    found = Standing()
+    if stage.real is not None:
+        _Desk(stage, stage.real, asks, teams, choices, found).look(mine)
+    return found
+
+
+@dataclass(slots=True)
+class _Desk:
+    stage: Stage
+    snapshot: Snapshot
+    asks: Asks
+    teams: Mapping[str, str]
+    choices: Choices
+    found: Standing
+    claims: dict[str, ResourceClaim] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
+
+    def look(self, mine: frozenset[Owner]) -> None:
+        """At every pod with devices, and at every workload that has none yet."""
+        self.claims = {f"{each.namespace}/{each.name}": each for each in self.stage.world.claims}
+        self._learn_templates()
+        pods: dict[Owner, list[Object]] = {}
+        for pod in self.snapshot.of(kinds.POD):
+            if fields.text(pod, "status", "phase") not in _OVER and self._has_devices(pod):
+                pods.setdefault(owner_of(pod), []).append(pod)
+        workloads = {
+            _owned(each): each for each in self.snapshot.of(kinds.WORKLOAD) if not _is_finished(each)
+        }
+        for owner in sorted(mine):
+            job = self.snapshot.named(kinds.JOB, owner[1], owner[0])
+            running = self._running(pods.get(owner, ()))
+            done = indexes_of(fields.text(job, "status", "completedIndexes"))
+            self.found.live[owner] = LiveJob(done, running)
+            self.found.placed.update(map(_key, pods.get(owner, ())))
+        for owner in sorted((pods.keys() | workloads.keys()) - mine):
+            self._other(owner, pods.get(owner, []), workloads.get(owner))
+        if self.found.works:
+            self._told()
+
+    def _learn_templates(self) -> None:
+        """What templates said that are gone, by the claims that were made of them."""
+        for pod in self.snapshot.of(kinds.POD):
+            namespace = str(pod["metadata"].get("namespace") or "")
+            made = {
+                fields.text(each, "name"): self.claims.get(
+                    f"{namespace}/{fields.text(each, 'resourceClaimName')}"
+                )
+                for each in fields.items(pod, "status", "resourceClaimStatuses")
+            }
+            for each in fields.items(pod, "spec", "resourceClaims"):
+                template = fields.text(each, "resourceClaimTemplateName")
+                claim = made.get(fields.text(each, "name"))
+                if template and claim is not None:
+                    self.asks.templates.setdefault(f"{namespace}/{template}", claim.spec)
+
+    def _has_devices(self, pod: Object) -> bool:
+        spec = pod.get("spec") or {}
+        request = request_of(spec, fields.mapping(pod, "metadata", "annotations"))
+        return bool(spec.get("resourceClaims") or request.gpus or request.mig or request.shared)
+
+    def _running(self, pods: Iterator[Object] | list[Object] | tuple[Object, ...]) -> dict[int, Running]:
+        """The pods that have a node, by index (or in their order)."""
+        found: dict[int, Running] = {}
+        for number, pod in enumerate(sorted(pods, key=_key)):
+            node = fields.text(pod, "spec", "nodeName")
+            if not node or fields.text(pod, "metadata", "deletionTimestamp"):
+                continue
+            index = fields.number(pod, "metadata", "annotations", INDEX)
+            place = number if index is None else index
+            found[place] = Running(place, node, tuple(self._devices(pod)), self._since(pod))
+        return found
+
+    def _devices(self, pod: Object) -> Iterator[str]:
+        for name in claims_of(pod):
+            if name in self.claims:
+                yield from map(str, self.claims[name].devices)
+
+    def _since(self, pod: Object) -> float:
+        began = fields.text(pod, "status", "startTime")
+        return min(0.0, seconds(began) - self.snapshot.time) if began else 0.0
+
+    def _other(self, owner: Owner, pods: list[Object], workload: Object | None) -> None:
+        """Work of somebody else: a work of its own if the scheduler manages it."""
+        job = self.snapshot.named(kinds.JOB, owner[1], owner[0])
+        team = self._team(owner[0], pods, job, workload)
+        template = self._template(pods, job, workload)
+        if team is None or template is None:
+            return
+        running = self._running(pods)
+        count = max(len(pods), _width(job, workload))
+        labels = fields.mapping(job or (pods[0] if pods else workload), "metadata", "labels")
+        units, kind = self._left(job, labels, count)
+        if kind is Kind.CAMPAIGN and not units:
+            return
+        self.found.placed.update(map(_key, pods))
+        self.found.works.append(
+            Work(
+                name=self._name(labels, owner),
+                team=team,
+                kind=kind,
+                ask=self.asks.of(template, owner[0], count),
+                units=units,
+                least=_least(workload, count),
+                most=count,
+                priority=self._priority(pods, workload),
+                preemptible=labels.get(KAI_PREEMPTIBLE) != "non-preemptible",
+                together=together_of(job) if job is not None else None,
+                recipe=labels.get(f"{PREFIX}recipe", "") if units else "",
+                running=tuple(
+                    Running(place, each.node, each.devices, each.since)
+                    for place, each in enumerate(running.values())
+                ),
+            )
+        )
+
+    def _left(
+        self, job: Object | None, labels: Mapping[str, Any], count: int
+    ) -> tuple[tuple[Unit, ...], Kind]:
+        """What is left: of a campaign its indexes; of others as long as the caller says, or for ever."""
+        completions = fields.number(job, "spec", "completions")
+        if f"{PREFIX}campaign" in labels and completions is not None:
+            done = len(indexes_of(fields.text(job, "status", "completedIndexes")))
+            return tuple(Unit(f"index {place}", 0) for place in range(completions - done)), Kind.CAMPAIGN
+        if self.choices.stays is None:
+            return (), Kind.FLEET
+        stays = self.choices.stays
+        return tuple(Unit(f"pod {place}", 1, seconds=stays) for place in range(count)), Kind.CAMPAIGN
+
+    def _team(
+        self, namespace: str, pods: list[Object], job: Object | None, workload: Object | None
+    ) -> str | None:
+        """The team whose work it is, with a share of its own where it is unknown; None: not managed."""
+        labels = [fields.mapping(each, "metadata", "labels") for each in (job, *pods[:1]) if each is not None]
+        said = {key: value for each in reversed(labels) for key, value in each.items()}
+        local = fields.text(workload, "spec", "queueName") or str(said.get(QUEUE_NAME, ""))
+        share = str(said.get(KAI_QUEUE, ""))
+        known = self.teams.get(namespace)
+        if known is not None:
+            return known
+        scheduler = self.stage.scheduler
+        managed = {
+            Scheduler.KUEUE: bool(local),
+            Scheduler.BOTH: bool(local),
+            Scheduler.KAI: bool(share),
+        }.get(scheduler, self.choices.stays is not None)
+        if not managed:
+            return None
+        name = namespace
+        while name in self.found.shares and (local, share) != (
+            self.found.shares[name].local_queue,
+            self.found.shares[name].share_queue,
+        ):
+            name = f"{name}/{local or share}"
+        self.found.shares[name] = TeamShare(name, namespace, local, share)
+        return name
+
+    def _template(
+        self, pods: list[Object], job: Object | None, workload: Object | None
+    ) -> Mapping[str, Any] | None:
+        """The template of its pods: of its Job, of its Workload, or what one of them says itself."""
+        if job is not None:
+            return fields.mapping(job, "spec", "template")
+        sets = fields.items(workload, "spec", "podSets")
+        if sets:
+            return fields.mapping(sets[0], "template")
+        return {"metadata": pods[0]["metadata"], "spec": pods[0].get("spec") or {}} if pods else None
+
+    def _priority(self, pods: list[Object], workload: Object | None) -> int:
+        told = fields.at(workload, "spec", "priority")
+        if told is None and pods:
+            told = fields.at(pods[0], "spec", "priority")
+        return told if isinstance(told, int) else 0
+
+    def _name(self, labels: Mapping[str, Any], owner: Owner) -> str:
+        """What people call it; the namespace is added, for another team may have the same name."""
+        told = (labels.get(f"{PREFIX}{what}") for what in ("campaign", "fleet", "gang"))
+        own = next(filter(None, told), owner[1])
+        name = f"{owner[0]}/{own}"
+        while name in self.names:
+            name += "'"
+        self.names.add(name)
+        return name
+
+    def _told(self) -> None:
+        """What is taken of those whose end nobody knows."""
+        forever = [each for each in self.found.works if each.kind is Kind.FLEET]
+        if not forever:
+            return
+        subject = f"{len(forever):,} {'work' if len(forever) == 1 else 'works'} of others that run or wait"
+        said = "nobody can tell when they end; their devices come free only by reclaim or preemption"
+        self.found.assumptions.append(Assumption(subject, "they stay", Source.DEFAULT, said))
+
+
+def owner_of(pod: Object) -> Owner:
+    """What a pod belongs to: its Job, its fleet's Deployment, another controller, or itself."""
+    namespace = str(pod["metadata"].get("namespace") or "")
+    labels = fields.mapping(pod, "metadata", "labels")
+    if JOB_NAME in labels:
+        return namespace, str(labels[JOB_NAME])
+    if f"{PREFIX}fleet" in labels:
+        return namespace, cut(str(labels[f"{PREFIX}fleet"]), 52)
+    owners = fields.items(pod, "metadata", "ownerReferences")
+    return namespace, fields.text(owners[0], "name") if owners else str(pod["metadata"]["name"])
+
+
+def _owned(workload: Object) -> Owner:
+    namespace = str(workload["metadata"].get("namespace") or "")
+    owners = fields.items(workload, "metadata", "ownerReferences")
+    return namespace, fields.text(owners[0], "name") if owners else str(workload["metadata"]["name"])
+
+
+def _is_finished(workload: Object) -> bool:
+    return any(
+        each.get("type") == "Finished" and each.get("status") == "True"
+        for each in fields.items(workload, "status", "conditions")
+    )
+
+
+def _width(job: Object | None, workload: Object | None) -> int:
+    """How many pods it wants at once."""
+    if job is not None:
+        return fields.count(job, "spec", "parallelism") or 1
+    return sum(fields.count(each, "count") for each in fields.items(workload, "spec", "podSets")) or 1
+
+
+def _least(workload: Object | None, count: int) -> int:
+    """Kueue admits all pods of a workload or none."""
+    return count if workload is not None else 1
+
+
+def _key(pod: Object) -> str:
+    return f"{pod['metadata'].get('namespace') or ''}/{pod['metadata']['name']}"
