@@ -54,6 +54,14 @@ FORMS: Final = ("text", "json")
 @click.command(short_help="Send campaigns, fleets and gangs to a cluster.")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @cluster_option
+@click.option(
+    "--plan",
+    "plan",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    default=None,
+    metavar="FILE",
+    help="Apply what `allot plan --cluster -o json` planned; refuse if files or cluster have moved since.",
+)
 @click.option("--dry-run", is_flag=True, help="Let the server try everything, and write nothing.")
 @click.option("--prune", is_flag=True, help="Delete what is no longer in the repository; never results.")
 @click.option("--allow-empty", is_flag=True, help="Let --prune delete everything of an empty repository.")
@@ -74,6 +82,7 @@ FORMS: Final = ("text", "json")
 def command(
     names: tuple[str, ...],
     cluster: str | None,
+    plan: Path | None,
     again: tuple[str, ...],
     repository: Path,
     platform: Path | None,
@@ -94,16 +103,26 @@ def command(
     namespace, sends nothing. What is there already is left as it is: a second apply says that there is
     nothing to do. A campaign that has ended stays so after its Job is gone (--again runs it anew).
 
+    With --plan what a saved plan says is applied, and nothing else: where a file, the platform, a node, a
+    card, a queue or a workload is no longer as it was planned with, nothing is sent, and it is said what.
+
     Exits 0 when all is as the repository says, 1 when something was refused or failed, and 3 when the cluster
     did.
     """
+    saved = None
+    if plan is not None:
+        from allotment.cli.saved_plan import saved_plan
+
+        others = [option for option, said in (("--prune", prune), ("--again", again)) if said]
+        saved = saved_plan(plan, names, others=others)
+        names = saved.saved.names
     found, loaded = _right(repository, names, platform, team)
     owner = found.team_for(repository_identity(repository), team)
     _hold_options(loaded, names, again, prune=prune, allow_empty=allow_empty)
 
     from allotment.cli.forms.applied import Applied, as_json, as_text
     from allotment.cli.unfit_images import registries, unfit_images
-    from allotment.kubernetes.apply import Wish, World, apply, repository_id
+    from allotment.kubernetes.apply import Wish, World, anything, apply, repository_id
     from allotment.kubernetes.render.context import context_for
 
     client = client_for(cluster)
@@ -126,9 +145,13 @@ def command(
 
     wish = Wish(loaded, mark, again, prune, is_whole=not names)
     world = World(_holder(), time.time, time.sleep, progress)
+    hold = anything if saved is None else saved.holds
     try:
         with ended_by_term():
-            report = apply(client, context, wish, world, impossible=impossible, dry_run=dry_run)
+            if saved is not None:
+                progress("reading the cluster that was planned for")
+                saved.hold(loaded, found, client, context.namespace)
+            report = apply(client, context, wish, world, impossible=impossible, hold=hold, dry_run=dry_run)
     finally:
         progress.end()
     applied = Applied(report, client.name, owner.name, context.namespace, verbose)

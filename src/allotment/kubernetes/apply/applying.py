@@ -42,6 +42,14 @@ def nothing(_: Snapshot) -> Refusals:
     return {}
 
 
+Hold = Callable[[Plan], None]
+"""Raises AllotmentError for a plan that is not to be sent, of which then nothing is."""
+
+
+def anything(_: Plan) -> None:
+    """Every plan will do."""
+
+
 def apply(
     client: Client,
     context: Context,
@@ -49,14 +57,16 @@ def apply(
     world: World,
     *,
     impossible: Impossible = nothing,
+    hold: Hold = anything,
     dry_run: bool = False,
 ) -> Report:
-    """Apply; AllotmentError where nothing was sent at all."""
+    """Apply what ``hold`` lets pass; AllotmentError where nothing was sent at all."""
     world.told("asking who may")
     hold_to_team(client, context)
     world.told("reading what is there")
     live = read_live(client, context, world.now)
     plan = plan_of(context, wish, live)
+    hold(plan)
     if plan.is_done:
         done = [unchanged(each).outcome for each in plan.groups]
         return Report(tuple(done), plan.said, is_dry_run=dry_run)
@@ -70,6 +80,7 @@ def apply(
     try:
         world.told("reading again what is there")
         plan = plan_of(context, wish, read_live(client, context, world.now))
+        hold(plan)
         return _sent(Sending(client, context, lease, world.sleep, world.told), plan, world)
     finally:
         lease.release()

@@ -64,7 +64,7 @@ def read_saved(path: Path) -> Saved:
     _hold_version(value.get("format_version"), path)
     try:
         return _saved(value)
-    except (KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         raise _no_plan(path) from None
 
 

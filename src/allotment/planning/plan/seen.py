@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +19,7 @@ from allotment.devices.world import World
 from allotment.kubernetes import kinds
 from allotment.kubernetes.apply.steps import Activate, Apply, Step
 from allotment.kubernetes.apply.steps import Plan as Sending
+from allotment.kubernetes.cluster.reading import NOT_SERVED
 from allotment.kubernetes.cluster.snapshot import Snapshot
 from allotment.kubernetes.kinds import Kind, Object
 from allotment.planning.plan.plan import Seen
@@ -103,30 +104,31 @@ def steps_seen(sending: Sending) -> dict[str, str]:
     return found
 
 
-def moved(planned: Seen, now: Seen, unread: Mapping[str, bool] | None = None) -> tuple[str, ...]:
+def moved(planned: Seen, now: Seen, unread: Collection[str] = ()) -> tuple[str, ...]:
     """What is no longer as it was planned with, a sentence each.
 
-    ``unread`` are parts of the world that could not be read this time, by their first words: of these nothing
-    is said, or (False) only what of them was read.
+    ``unread`` are parts of the world, by their first words, of which not all could be read this time: of
+    these only what was read both times is held against each other.
     """
-    told = {**planned.world}
-    for words, entirely in (unread or {}).items():
-        for key in [
-            key for key in told if key.startswith(f"{words} ") and (entirely or key not in now.world)
-        ]:
-            del told[key]
+    there = {key for key in planned.world.keys() | now.world.keys() if not _is_of(key, unread)}
+    there |= planned.world.keys() & now.world.keys()
+    before, after = ({key: each[key] for key in each if key in there} for each in (planned.world, now.world))
     return (
         *_moved(planned.files, now.files),
         *_moved(planned.platform, now.platform),
-        *_moved(told, now.world),
+        *_moved(before, after),
     )
 
 
-def unread_of(snapshot: Snapshot) -> dict[str, bool]:
-    """Which parts of a cluster could not be read: entirely, or in part (False)."""
+def unread_of(snapshot: Snapshot) -> frozenset[str]:
+    """Which parts of a cluster could not be read, or not all of them."""
     words = dict((*_KINDS, (kinds.NODE, "node"), (kinds.SLICE, "card")))
-    found = {words[each.kind]: False for each in snapshot.partly if each.kind in words}
-    return found | {words[each.kind]: True for each in snapshot.missing if each.kind in words}
+    found = (*snapshot.missing, *snapshot.partly)
+    return frozenset(words[each.kind] for each in found if each.kind in words and each.why != NOT_SERVED)
+
+
+def _is_of(key: str, words: Collection[str]) -> bool:
+    return any(key.startswith(f"{each} ") for each in words)
 
 
 def moved_steps(planned: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:

@@ -1,0 +1,79 @@
+"""Applying a saved plan: held against the files, the platform and the cluster as they are now.
+
+What has moved is said by name: which file, which node, card, queue or workload. The objects that would be
+sent are compared too, after the cluster was read for the apply itself.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from allotment.errors import UsageError
+from allotment.kubernetes.apply.steps import Plan as Sending
+from allotment.kubernetes.client import Client
+from allotment.kubernetes.cluster.reading import read_snapshot
+from allotment.kubernetes.cluster.world import world_of
+from allotment.planning.plan.plan import Seen
+from allotment.planning.plan.saved import Saved, hold_unmoved, read_saved
+from allotment.planning.plan.seen import (
+    files_seen,
+    moved,
+    moved_steps,
+    platform_seen,
+    steps_seen,
+    unread_of,
+    world_seen,
+)
+from allotment.platform.model import Platform
+from allotment.repository.model import Repository
+
+
+@dataclass(frozen=True, slots=True)
+class SavedPlan:
+    """A saved plan and where it lies."""
+
+    path: Path
+    saved: Saved
+
+    def hold(self, repository: Repository, platform: Platform, client: Client, home: str) -> None:
+        """Raise where files, platform or cluster have moved since."""
+        snapshot = read_snapshot(client, now=time.time(), home=home)
+        world = world_seen(world_of(snapshot).world, snapshot)
+        now = Seen(files_seen(repository), platform_seen(platform), world)
+        hold_unmoved(moved(self.saved.seen, now, unread_of(snapshot)), self.path)
+
+    @property
+    def holds(self) -> Callable[[Sending], None]:
+        """Raises where something else would be sent than was planned."""
+        planned, path = self.saved.seen.steps, self.path
+
+        def hold(sending: Sending) -> None:
+            if planned:
+                hold_unmoved(moved_steps(planned, steps_seen(sending)), path)
+
+        return hold
+
+
+def saved_plan(path: Path, names: Sequence[str], *, others: Sequence[str]) -> SavedPlan:
+    """The plan of a file; UsageError for one that is no cluster's, or beside options that it rules out."""
+    if others:
+        raise UsageError(
+            f"--plan says what is applied, and so would {' and '.join(others)}",
+            remedy="leave one of them out",
+        )
+    saved = read_saved(path)
+    if not saved.seen.is_cluster:
+        raise UsageError(
+            f"this plan was made for {saved.world}, or against a commit, and not for what a cluster has",
+            where=str(path),
+            remedy="plan on the cluster that it is for: `allot plan --cluster -o json --out FILE`",
+        )
+    if names and sorted(names) != sorted(saved.names):
+        planned = ", ".join(saved.names) or "the whole repository"
+        raise UsageError(
+            f"this plan is of {planned}", where=str(path), remedy="leave the names out, or plan for these"
+        )
+    return SavedPlan(path, saved)
