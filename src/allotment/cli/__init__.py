@@ -42,6 +42,8 @@ COMMANDS = {
     "devices": "Say which devices there are, and which are free.",
     "claim": "Print a pipeline's claim, and say which devices would do.",
     "why": "Say why a need fits here or not, and what would make it fit.",
+    "plan": "Say what will happen, when, what it costs and who pays, before it is submitted.",
+    "compare": "Decide the same work under several schedulers, side by side.",
     "queues": "Say what each team's share is, and what is in use of it.",
     "render": "Print what a cluster is to be given, as YAML.",
     "apply": "Send campaigns, fleets and gangs to a cluster.",

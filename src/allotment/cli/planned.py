@@ -1,0 +1,296 @@
+"""What `allot plan` is asked: files and a world into a plan, with what is held against what.
+
+A cluster is read twice: as whoever looks at it reads it, for the simulation, and as an apply does, for what
+would be sent.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from allotment.buckets.bucket import Bucket
+from allotment.cli.cluster import client_for, hint_at_cluster
+from allotment.cli.opened import Opened, open_repository
+from allotment.cli.world import AskedWorld, ChosenWorld
+from allotment.devices.ledger import Ledger
+from allotment.errors import AllotmentError, FindingsError, Severity, UsageError
+from allotment.kubernetes.apply.groups import repository_id
+from allotment.kubernetes.apply.reading import read_live
+from allotment.kubernetes.apply.scene import Wish
+from allotment.kubernetes.cluster.snapshot import Snapshot
+from allotment.kubernetes.render.context import context_for
+from allotment.needs import need_findings
+from allotment.planning.plan.changes import (
+    changes_in_bucket,
+    changes_on,
+    changes_since,
+    planned_names,
+    sending_of,
+)
+from allotment.planning.plan.fitting import fits_of
+from allotment.planning.plan.plan import Changes, Fits, Plan, Seen, WorkPlan
+from allotment.planning.plan.planning import plan_for
+from allotment.planning.plan.question import Question
+from allotment.planning.plan.seen import files_seen, platform_seen, steps_seen, world_seen
+from allotment.planning.scenes.looking import look
+from allotment.planning.scenes.scene import scene_for
+from allotment.planning.scenes.values import Choices, Known, Place
+from allotment.planning.why import State
+from allotment.planning.why_room import holdings_of
+from allotment.platform.model import Platform, Team, plain_location
+from allotment.repository.files import CAMPAIGNS, FLEETS, GANGS, PIPELINES
+from allotment.repository.git import Git, NotComparedError
+from allotment.repository.model import HasNeed, Repository
+from allotment.simulation.many import Told, untold
+from allotment.simulation.setting import Chances, Pace
+
+KUBERNETES = "kubernetes"
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """All that is planned with: files, platform, team, the world, and what the bucket holds."""
+
+    opened: Opened
+    names: tuple[str, ...]
+    chosen: ChosenWorld
+    asked: AskedWorld
+    known: Known
+    bucket: str
+
+    @property
+    def repository(self) -> Repository:
+        """The files, or what the names mean of them."""
+        return self.opened.repository
+
+    @property
+    def platform(self) -> Platform:
+        """The platform that holds."""
+        return self.opened.platform
+
+    @property
+    def team(self) -> Team:
+        """Whose files they are."""
+        return self.opened.team
+
+    @property
+    def on_cluster(self) -> bool:
+        """Whether there is a cluster to which it would be applied."""
+        return self.chosen.snapshot is not None and self.platform.engine == KUBERNETES
+
+    @property
+    def place(self) -> Place:
+        """The world, as a scene takes it."""
+        chosen = self.chosen
+        return Place(chosen.without_errors(), chosen.name, chosen.snapshot, chosen.is_here)
+
+
+def grounds(
+    root: Path,
+    names: Sequence[str],
+    asked: AskedWorld,
+    *,
+    platform: Path | None,
+    team: str | None,
+    scheduler: str | None = None,
+) -> Grounds:
+    """Everything that the options name; AllotmentError for what is wrong with it."""
+    opened, chosen_names = open_repository(root, platform=platform, team=team, campaigns=names, programs=True)
+    _hold_right(opened)
+    if scheduler is not None:
+        opened = replace(opened, platform=replace(opened.platform, scheduler=scheduler))
+    chosen = asked.chosen().decided_by(opened.platform.versions.kubernetes)
+    if chosen.is_here:
+        hint_at_cluster(opened.platform, "this plans for this machine")
+    bucket, note = _bucket(opened)
+    known = look(opened.repository, opened.team, bucket, chosen_names if names else ())
+    if note:
+        known = replace(known, notes=(*known.notes, note))
+    return Grounds(
+        opened, chosen_names if names else (), chosen, asked, known, plain_location(opened.platform.bucket)
+    )
+
+
+def planned(
+    found: Grounds,
+    question: Question,
+    *,
+    inputs: tuple[Pace, Chances],
+    base: str | None,
+    now: float,
+    told: Told = untold,
+) -> Plan:
+    """The plan."""
+    changes, steps = _changes(found, base)
+    names = tuple(name for name in planned_names(changes) if not found.names or name in found.names)
+    fits, caveats = _fits(found, names)
+    never = [name for name in names if name in fits and fits[name].state is State.NEVER]
+    question = replace(
+        question,
+        prices=found.platform.prices.hour,
+        currency=found.platform.prices.currency,
+        fits=fits,
+        caveats=caveats,
+        notes=found.known.notes,
+    )
+    seen = Seen(
+        files_seen(found.repository),
+        platform_seen(found.platform),
+        world_seen(found.chosen.world, found.chosen.snapshot),
+        steps,
+        found.on_cluster and base is None,
+    )
+    playable = [name for name in names if name not in never]
+    if not playable:
+        plan = _unplayed(found, changes, question, seen, now)
+    else:
+        scene = scene_for(
+            found.repository,
+            found.platform,
+            found.team,
+            found.place,
+            scheduler=found.platform.scheduler,
+            names=playable,
+            known=found.known,
+            choices=Choices(*inputs),
+            now=now,
+        )
+        plan = plan_for(scene, changes, question, team=found.team.name, seen=seen, told=told)
+    return replace(plan, works=(*plan.works, *(_never(found, name, fits[name]) for name in never)))
+
+
+def _hold_right(opened: Opened) -> None:
+    """Raise FindingsError for anything wrong in the files."""
+    repository, platform = opened.repository, opened.platform
+    needing: list[HasNeed] = [
+        *repository.pipelines.values(),
+        *repository.fleets.values(),
+        *repository.gangs.values(),
+    ]
+    version = platform.versions.kubernetes
+    found = [
+        *opened.findings,
+        *(finding for each in needing for finding in need_findings(each, platform.cards, version)),
+    ]
+    errors = [each for each in found if each.severity is Severity.ERROR]
+    if errors:
+        raise FindingsError(errors)
+
+
+def _bucket(opened: Opened) -> tuple[Bucket | None, str]:
+    """The bucket, or why nothing of it is known."""
+    try:
+        return opened.bucket(), ""
+    except AllotmentError as error:
+        words = " ".join(str(error).split())
+        return None, f"the bucket could not be opened, so that nothing of what is done is known: {words}"
+
+
+def _changes(found: Grounds, base: str | None) -> tuple[Changes, dict[str, str]]:
+    """What changes, and what an apply would send by digest."""
+    if base is not None:
+        return _since(found, base), {}
+    if found.on_cluster:
+        return _on_cluster(found)
+    changes = changes_in_bucket(found.repository, found.bucket, found.known.complete)
+    return changes, {}
+
+
+def _since(found: Grounds, base: str) -> Changes:
+    try:
+        kinds = (CAMPAIGNS, PIPELINES, FLEETS, GANGS)
+        earlier = Git(found.opened.root, os.environ).earlier(kinds, base)
+    except NotComparedError as error:
+        raise UsageError(error.reason, where="--base", remedy=error.hint) from None
+    return changes_since(earlier, found.repository)
+
+
+def _on_cluster(found: Grounds) -> tuple[Changes, dict[str, str]]:
+    """What an apply would change; of a snapshot, as far as it tells."""
+    context = context_for(found.platform, found.team)
+    address = found.team.repository or Git(found.opened.root, os.environ).remote()
+    mark = repository_id(None if address is None else plain_location(address))
+    wish = Wish(found.repository, mark, is_whole=not found.names)
+    snapshot = found.chosen.snapshot or Snapshot(0.0, ())
+    if found.asked.cluster is None:
+        sending = sending_of(context, wish, snapshot)
+        return changes_on(sending, found.chosen.name, exact=False), {}
+    live = read_live(client_for(found.asked.cluster), context, time.time)
+    sending = sending_of(context, wish, live)
+    return changes_on(sending, found.chosen.name, exact=True), steps_seen(sending)
+
+
+def _fits(found: Grounds, names: Sequence[str]) -> tuple[dict[str, Fits], tuple[str, ...]]:
+    """Which devices would do for each work, and what to beware of."""
+    told: dict[str, Fits] = {}
+    caveats: list[str] = []
+    here = found.chosen.is_here
+    world = found.chosen.without_errors()
+    if not world.slices:
+        return {}, ()
+    holdings = holdings_of(world, *Ledger().state()) if here else None
+    version = found.chosen.snapshot.version if found.chosen.snapshot is not None else ""
+    for name in names:
+        fits, beware = fits_of(
+            name,
+            _needing(found.repository, name),
+            found.platform,
+            world,
+            here=here,
+            version=version or found.platform.versions.kubernetes,
+            holdings=holdings,
+        )
+        caveats += beware
+        if fits is not None:
+            told[name] = fits
+    return told, tuple(caveats)
+
+
+def _needing(repository: Repository, name: str) -> HasNeed:
+    campaign = repository.campaigns.get(name)
+    if campaign is not None:
+        return repository.pipelines[campaign.pipeline]
+    fleet = repository.fleets.get(name)
+    return repository.gangs[name] if fleet is None else fleet
+
+
+def _never(found: Grounds, name: str, fits: Fits) -> WorkPlan:
+    """What never fits, as a plan of it."""
+    repository, team = found.repository, found.team.name
+    campaign = repository.campaigns.get(name)
+    if campaign is not None:
+        count = len(campaign.volumes)
+        window = campaign.window
+        return WorkPlan(
+            name, team, "campaign", count, count, uncounted=count,
+            least=window.min, most=window.max, fits=fits, never=fits.obstacle,
+        )  # fmt: skip
+    fleet = repository.fleets.get(name)
+    if fleet is not None:
+        copies = fleet.replicas
+        return WorkPlan(
+            name, team, "fleet", least=copies.min, most=copies.max, fits=fits, never=fits.obstacle
+        )
+    gang = repository.gangs[name]
+    return WorkPlan(name, team, "gang", least=gang.min, most=gang.workers, fits=fits, never=fits.obstacle)
+
+
+def _unplayed(found: Grounds, changes: Changes, question: Question, seen: Seen, now: float) -> Plan:
+    """A plan of which nothing is played: nothing changes, or nothing of it ever runs."""
+    return Plan(
+        world=found.chosen.name,
+        at=now,
+        scheduler=found.platform.scheduler,
+        team=found.team.name,
+        changes=changes,
+        seed=question.seed,
+        until=question.until,
+        currency=question.currency,
+        caveats=question.caveats,
+        notes=question.notes,
+        seen=seen,
+    )
