@@ -59,7 +59,8 @@ def time_ticks(extent: Extent, most: int = 10) -> tuple[Tick, ...]:
     begin, end = extent.since, extent.since + extent.length
     shift = _shift(extent.clock, step)
     first = math.ceil((begin + shift) / step - 1e-9) * step - shift
-    places = [first + number * step for number in range(int((end - first) / step + 1e-9) + 1)]
+    count = math.floor((end - first) / step + 1e-9) + 1
+    places = [first + number * step for number in range(count)] or [begin]
     return tuple(Tick(at, moment_words(at, extent.clock, step)) for at in places)
 
 
@@ -114,7 +115,7 @@ def span_words(seconds: float) -> str:
 
 def number_ticks(highest: float, most: int = 5) -> tuple[Tick, ...]:
     """Round numbers from nothing up to the highest, which the last is not below."""
-    if highest <= 0 or not math.isfinite(highest):
+    if highest < 1e-9 or not math.isfinite(highest):
         return (Tick(0.0, "0"), Tick(1.0, "1"))
     rough = highest / most
     power = 10.0 ** math.floor(math.log10(rough))

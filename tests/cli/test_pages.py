@@ -1,0 +1,188 @@
+"""Pages of plans, comparisons and shares: whole files that need nothing else, whatever stands in them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from allotment.cli.pages.compare import compare_page
+from allotment.cli.pages.course import cards, extent_of, shares_of
+from allotment.cli.pages.plan import plan_page
+from allotment.cli.pages.shares import shares_page
+from allotment.pictures.over_time import QueueOverTime, Reclaimed, SharesOverTime
+from allotment.planning.compare.comparison import Comparison
+from allotment.planning.plan.plan import Changes, Plan
+from allotment.simulation.outcome import Outcome
+from allotment.simulation.quantiles import Spread
+from tests.cli.page_values import TEAMS, comparison, outcome, plan, work_plan
+from tests.pictures.reading import HOSTILE, page_parts, words
+
+NOTHING = Plan("here", 0.0, "kueue", "archive", Changes("the commit main"))
+EMPTY = Outcome("kueue", 0, 0.0, (), (), (), ())
+
+
+def with_work(**changes: Any) -> Plan:
+    return replace(plan(), works=(replace(work_plan(), **changes),))
+
+
+def text_of(page: str) -> str:
+    return words(page_parts(page))
+
+
+def test_a_plan_says_what_when_what_it_costs_and_who_pays() -> None:
+    text = text_of(plan_page(plan()))
+    for each in (
+        "Plan for kyrkobocker-2",
+        "Not kept: at most 90 EUR in nine of ten draws.",
+        "All of it ends after 3 h 6 min (p90 4 h 24 min).",
+        "Who pays: speech's speech-batch.",
+        "l4-24gb: memory 22.49Gi is less than 40Gi",
+        "WaitingForQuota: the team has used its quota, 4 of 4 GPUs",
+        "22 of 24 volumes left",
+        "82.00 EUR (p90 95.00 EUR)",
+        "KAI is not simulated here",
+        "2 assumptions",
+        "guess",
+        "seen on the cluster, beta",
+        "pages take half as long again",
+    ):
+        assert each in text
+
+
+def test_clock_times_are_of_the_zone_that_is_asked_for() -> None:
+    zone = timezone(timedelta(hours=2), "EET")
+    made = text_of(plan_page(plan(), zone))
+    assert "29 Nov 14:10" in made
+    assert "Clock times are EET." in made
+    assert "29 Nov 12:10" in text_of(plan_page(plan()))
+
+
+def test_a_world_without_a_time_has_no_clock() -> None:
+    text = text_of(plan_page(replace(plan(), at=0.0)))
+    assert "Clock times" not in text
+    assert "1 h 30 min" in text
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (NOTHING, "nothing changes"),
+        (replace(plan(), course=None, payers=(), others=0), "Nobody: there is no other work."),
+        (replace(plan(), course=EMPTY, payers=()), "Nobody: no work of others is reclaimed or later for it."),
+        (with_work(never="no card has 40Gi"), "kyrkobocker-2 will never run: no card has 40Gi."),
+        (with_work(end=Spread(None, None, None), window=()), "not within the horizon"),
+        (with_work(kind="fleet"), "1 to 8 replicas"),
+        (replace(plan(), until=0.0), "Plan for"),
+    ],
+    ids=["nothing", "no course", "empty course", "never", "beyond", "fleet", "no horizon"],
+)
+def test_a_plan_of_any_kind_is_a_page(value: Plan, said: str) -> None:
+    assert said in text_of(plan_page(value))
+
+
+def test_a_comparison_says_what_is_better_by_how_much_and_why() -> None:
+    text = text_of(compare_page(comparison()))
+    for each in (
+        "Worth adding kai, against kueue, for this work? Yes: all is over 26 min earlier, beyond chance.",
+        "▲ better, −18%",
+        "▼ worse",
+        "~ may be chance",
+        "both: a fallback list cannot be counted by Kueue",
+        "every team keeps within its quota",
+        "default lets it wait, because the team's quota lends 2 GPUs.",
+        "Under kai",
+    ):
+        assert each in text
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        replace(comparison(), columns=comparison().columns[:1], advice=(), differs=()),
+        replace(comparison(), columns=comparison().columns[3:], advice=(), differs=()),
+        replace(comparison(), columns=(), rows=(), advice=(), differs=(), works=()),
+    ],
+    ids=["one column", "none that could be played", "nothing"],
+)
+def test_a_comparison_of_any_kind_is_a_page(value: Comparison) -> None:
+    page_parts(compare_page(value))
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_names_from_outside_stay_text(text: str) -> None:
+    page_parts(plan_page(plan(6, 1, name=text)))
+    page_parts(compare_page(comparison(6, 1, name=text)))
+    page_parts(
+        shares_page(
+            SharesOverTime(
+                text, (QueueOverTime(text),), 9.0, reclaims=(Reclaimed(1.0, text, text, said=text),)
+            )
+        )
+    )
+
+
+def test_pages_are_the_same_bytes_for_the_same_values() -> None:
+    assert plan_page(plan()) == plan_page(plan())
+    assert compare_page(comparison()) == compare_page(comparison())
+
+
+def test_pages_of_many_volumes_and_nodes_can_be_mailed() -> None:
+    assert len(plan_page(plan(200, 50)).encode()) < 1_000_000
+    assert len(plan_page(plan(5000, 50)).encode()) < 1_000_000
+    assert len(compare_page(comparison(200, 50)).encode()) < 1_500_000
+
+
+def test_cards_are_in_the_order_of_their_numbers_and_idle_ones_are_told() -> None:
+    course = outcome(40, 3)
+    chart, idle = cards(replace(course, gpus=(("a100-80gb", 30),)), extent_of(course), "c", "Cards")
+    order = [chart.svg.index(f"node-{node}" if node < 0 else f"gpu-0{node} ·") for node in range(3)]
+    assert order == sorted(order)
+    assert idle == "6 more cards are left out, on which nothing runs."
+
+
+def test_cards_that_are_only_counted_have_a_row_a_node() -> None:
+    course = outcome(10, 1)
+    counted = replace(course, spans=tuple(replace(span, devices=()) for span in course.spans))
+    chart, idle = cards(counted, extent_of(counted), "c", "Cards")
+    assert "on 1 cards" in chart.svg
+    assert idle == ""
+
+
+def test_shares_of_a_course_are_those_of_its_spans() -> None:
+    course = outcome(40, 2)
+    shares = shares_of(course, extent_of(course), TEAMS)
+    assert [(queue.name, queue.quota, queue.limit) for queue in shares.queues] == [
+        ("archive", 4.0, 12.0),
+        ("speech", 8.0, None),
+    ]
+    assert shares.total == 16
+    assert {each.queue for each in shares.reclaims} == {"speech"}
+    assert shares.reclaims[0].by == "archive's kyrkobocker-2"
+    assert all(queue.allocated[-1][1] == 0 for queue in shares.queues)
+
+
+def test_shares_over_time_have_their_mean_and_what_was_taken_back() -> None:
+    value = SharesOverTime(
+        "this machine",
+        (
+            QueueOverTime("archive", 2.0, 4.0, allocated=((0.0, 1.0), (50.0, 3.0))),
+            QueueOverTime("speech", 2.0, allocated=((0.0, 2.0),)),
+        ),
+        100.0,
+        total=4.0,
+        reclaims=(Reclaimed(50.0, "speech", "archive", 1.0, "speech gives back what it borrowed"),),
+        clock=datetime(2026, 11, 29, 8, 0, tzinfo=UTC),
+        notes=("The ledger was lost for 3 s.",),
+    )
+    text = text_of(shares_page(value, "Three teams on one machine"))
+    for each in (
+        "Three teams on one machine",
+        "archive 2 4 2 3 0",
+        "speech 2 – 2 2 1",
+        "100%",
+        "29 Nov 08:00",
+    ):
+        assert each in " ".join(text.split())
