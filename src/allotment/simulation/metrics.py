@@ -149,7 +149,7 @@ def measure(
         reclaims=sum(span.end is End.RECLAIMED for span in outcome.spans),
         lost_pages=sum(span.lost > 0 for span in outcome.spans if span.end in _TAKEN_BACK),
         lost=sum(span.gpus * _again(span) for span in outcome.spans if span.end in _TAKEN_BACK),
-        spent=_spent(outcome.spans, prices or {}),
+        spent=_spent(outcome.spans, prices or {}, end),
         in_use=in_use,
         nodes_free=nodes_free,
         asked=asked,
@@ -247,11 +247,12 @@ def _waiting(key: tuple[str, Kind], waited: Sequence[float], never: int) -> Wait
     return Waiting(*key, len(waited), p50, p90, max(waited), never)
 
 
-def _spent(spans: Sequence[Span], prices: Mapping[str, float]) -> tuple[Spent, ...]:
+def _spent(spans: Sequence[Span], prices: Mapping[str, float], until: float) -> tuple[Spent, ...]:
     seconds = defaultdict[tuple[str, str, str], float](float)
     for span in spans:
-        if span.gpus > 0:
-            seconds[span.team, span.work, span.card] += span.gpus * (span.ended - span.bound)
+        if span.gpus > 0 and span.bound < until:
+            key = (span.team, span.work, span.card)
+            seconds[key] += span.gpus * (min(span.ended, until) - span.bound)
     return tuple(
         Spent(team, work, card, each, each / 3600 * prices[card] if card in prices else None)
         for (team, work, card), each in sorted(seconds.items())

@@ -85,7 +85,7 @@ WAITS = (WaitSpan("books", "WaitingForQuota", "1 more needed", 0.0, 600.0),)
         (
             outcome(run(0, 0), run(1, 2)),
             outcome(run(0, 0)),
-            "after 2s kueue starts v2 of books on n1; kai does not start it",
+            "after 2s kueue starts v2 of books on n1; kai does not start it, because its window is 1 by then",
         ),
         (
             outcome(run(0, 0)),

@@ -214,10 +214,13 @@ def _assumed(found: Comparison, limit: int) -> Iterator[str]:
 
 
 def _assumptions(found: Comparison) -> Iterator[str]:
+    """What every column rests on, then what some do, with their names."""
     yield from (_assumption(each) for each in found.assumptions)
+    names: dict[str, list[str]] = {}
     for column in found.played:
-        yield from (f"{column.name}: {_assumption(each)}" for each in column.assumptions)
-        yield from (f"{column.name}: {note}" for note in column.notes)
+        for line in dict.fromkeys((*map(_assumption, column.assumptions), *column.notes)):
+            names.setdefault(line, []).append(column.name)
+    yield from (f"{', '.join(those)}: {line}" for line, those in names.items())
     yield from found.notes
 
 

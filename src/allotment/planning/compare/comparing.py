@@ -6,7 +6,7 @@ only the figures are kept, so that many draws of much work cost no memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -86,7 +86,9 @@ def compare(variants: Sequence[Variant], play: Play, told: Told = untold) -> Com
         teams=first.setting.teams,
         currency=play.currency,
         assumptions=common,
-        notes=tuple(dict.fromkeys(note for scene in scenes.values() for note in scene.notes)),
+        notes=tuple(
+            dict.fromkeys((*_shared(columns), *(n for scene in scenes.values() for n in scene.notes)))
+        ),
     )
 
 
@@ -172,6 +174,16 @@ def _differ(columns: Sequence[Column], base: Column, scenes: Mapping[str, Scene]
         if differs is not None:
             found.append(differs)
     return found
+
+
+def _shared(columns: Sequence[Column]) -> Iterator[str]:
+    names = [
+        column.name
+        for column in columns
+        if column.course is not None and any(0 < span.gpus < 1 for span in column.course.spans)
+    ]
+    if names:
+        yield f"pods that share a card are taken to be as fast as alone ({', '.join(names)})"
 
 
 def _common(listed: Sequence[Sequence[Assumption]]) -> tuple[Assumption, ...]:

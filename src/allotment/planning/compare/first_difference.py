@@ -58,7 +58,7 @@ def first_difference(
     first, second = (there, here) if _is_at(there, what, at) else (here, there)
     span = first.happened[what][1]
     does = f"after {lasting(at)} {first.name} {_does(what, span, by_name)}"
-    instead, because = _instead(second, what, at)
+    instead, because = _instead(second, what, at, by_name)
     return Differs(
         name=there.name, base=here.name, at=at, work=what.work, there=does, here=instead, because=because
     )
@@ -110,13 +110,13 @@ def _does(what: What, span: Span, works: Mapping[str, Work]) -> str:
     return f"takes {pod} back from {span.node}" + (f" for {span.by}" if span.by else "")
 
 
-def _instead(course: Course, what: What, at: float) -> tuple[str, str]:
+def _instead(course: Course, what: What, at: float, works: Mapping[str, Work]) -> tuple[str, str]:
     """What a course does with the same pod, and for which reason."""
     later = course.happened.get(what)
     if not what.is_start:
         runs_on = f"{course.name} lets it run" + (f" until {lasting(later[0])}" if later else "")
         return runs_on, ""
-    reason = _reason(course.outcome, what.work, at)
+    reason = _reason(course.outcome, what.work, at) or _narrow(course.outcome, works.get(what.work), at)
     if later is not None:
         return f"{course.name} keeps it waiting until {lasting(later[0])}", reason
     return f"{course.name} does not start it" + (" again" if what.turn else ""), reason
@@ -130,6 +130,13 @@ def _reason(outcome: Outcome, work: str, at: float) -> str:
         if wait.since <= at + PACE_SECONDS + PACE_PART * at:
             return wait.message or wait.reason
     return next((each.never for each in outcome.ends if each.work == work), "")
+
+
+def _narrow(outcome: Outcome, work: Work | None, at: float) -> str:
+    """Where nothing waits, what keeps a pod from being is the window, narrower than it may become."""
+    spans = (span for span in outcome.spans if work is not None and span.work == work.name)
+    running = sum(span.bound <= at + PACE_SECONDS < span.ended for span in spans)
+    return f"its window is {running} by then" if work is not None and 0 < running < work.most else ""
 
 
 def _first_place(here: Course, there: Course, works: Mapping[str, Work]) -> Differs | None:
