@@ -110,9 +110,7 @@ def grounds(
     known = look(opened.repository, opened.team, bucket, chosen_names if names else ())
     if note:
         known = replace(known, notes=(*known.notes, note))
-    return Grounds(
-        opened, chosen_names if names else (), chosen, asked, known, plain_location(opened.platform.bucket)
-    )
+    return Grounds(opened, chosen_names if names else (), chosen, asked, known, _bucket_words(opened, note))
 
 
 def planned(
@@ -135,7 +133,7 @@ def planned(
         currency=found.platform.prices.currency,
         fits=fits,
         caveats=caveats,
-        notes=found.known.notes,
+        notes=_notes(found),
     )
     seen = Seen(
         files_seen(found.repository),
@@ -190,6 +188,13 @@ def _bucket(opened: Opened) -> tuple[Bucket | None, str]:
         return None, f"the bucket could not be opened, so that nothing of what is done is known: {words}"
 
 
+def _bucket_words(opened: Opened, note: str) -> str:
+    """What is held against, where there is no cluster."""
+    if note:
+        return "nothing, for the bucket could not be opened"
+    return f"what {opened.platform.bucket} holds"
+
+
 def _changes(found: Grounds, base: str | None) -> tuple[Changes, dict[str, str]]:
     """What changes, and what an apply would send by digest."""
     if base is not None:
@@ -222,6 +227,13 @@ def _on_cluster(found: Grounds) -> tuple[Changes, dict[str, str]]:
     live = read_live(client_for(found.asked.cluster), context, time.time)
     sending = sending_of(context, wish, live)
     return changes_on(sending, found.chosen.name, exact=True), steps_seen(sending)
+
+
+def _notes(found: Grounds) -> tuple[str, ...]:
+    """What there is to say of what is known, and of a world without devices."""
+    if found.chosen.world.slices:
+        return found.known.notes
+    return (*found.known.notes, "no devices are published there, so that it is not told which would do")
 
 
 def _fits(found: Grounds, names: Sequence[str]) -> tuple[dict[str, Fits], tuple[str, ...]]:

@@ -60,7 +60,13 @@ def plan_data(plan: Plan, names: Sequence[str] = ()) -> dict[str, Any]:
         "caveats": list(plan.caveats),
         "notes": list(plan.notes),
         "bounds": [
-            {"bound": each.words, "limit": each.limit, "p90": each.reached, "kept": each.is_kept}
+            {
+                "bound": each.words,
+                "limit": each.limit,
+                "p90": each.reached,
+                "kept": each.is_kept,
+                "missed": each.missed,
+            }
             for each in plan.held
         ],
         "cards": dict(plan.gpus),

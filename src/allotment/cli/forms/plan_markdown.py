@@ -19,6 +19,7 @@ from allotment.cli.forms.plan_words import (
     heading,
     moments,
     nothing_words,
+    one_line,
     payer_words,
     risk_words,
     scheduler_words,
@@ -64,6 +65,7 @@ def _lines(plan: Plan, now: float) -> Iterator[str]:
     yield from _unfolded("what could make this wrong, and when it ends then", risks)
     yield from _unfolded("what this rests on", [assumption_words(each) for each in plan.assumptions])
     yield from _list((*plan.changes.notes, *plan.notes))
+    yield ""
     yield f"_{plain(drawn(plan, now))}_"
 
 
@@ -75,7 +77,7 @@ def _row(plan: Plan, work: WorkPlan, now: float) -> Sequence[str]:
         moments(plan, work.start, now),
         moments(plan, work.end, now) if work.ends else "does not end",
         amounts(work.gpu_hours),
-        "" if work.money is None else amounts(work.money, plan.currency),
+        "" if work.money is None or not work.cards else amounts(work.money, plan.currency),
     )
 
 
@@ -100,7 +102,7 @@ def _changes(plan: Plan) -> list[str]:
 
 
 def _list(lines: Sequence[str]) -> Iterator[str]:
-    yield from (f"- {plain(line)}" for line in lines)
+    yield from (f"- {plain(one_line(line))}" for line in lines)
 
 
 def _unfolded(summary: str, lines: Sequence[str]) -> Iterator[str]:

@@ -23,6 +23,7 @@ from allotment.cli.forms.plan_words import (
     moments,
     money_words,
     nothing_words,
+    one_line,
     payer_words,
     risk_words,
     scheduler_words,
@@ -54,7 +55,7 @@ def _lines(plan: Plan, now: float) -> Iterator[str]:
     if plan.is_nothing:
         yield click.style(safe(nothing_words(plan)), fg="green")
         yield from (f"  {_change_line(each)}" for each in plan.changes.changes if each.words)
-        yield from (f"note: {safe(note)}" for note in (*plan.changes.notes, *plan.notes))
+        yield from (f"note: {safe(one_line(note))}" for note in (*plan.changes.notes, *plan.notes))
         return
     yield click.style(safe(heading(plan)), bold=True)
     yield f"  {safe(drawn(plan, now))}"
@@ -66,7 +67,7 @@ def _lines(plan: Plan, now: float) -> Iterator[str]:
         yield from _below(plan, now)
     for caveat in plan.caveats:
         yield click.style(f"beware: {safe(caveat)}", fg="yellow")
-    yield from (f"note: {safe(note)}" for note in (*plan.changes.notes, *plan.notes))
+    yield from (f"note: {safe(one_line(note))}" for note in (*plan.changes.notes, *plan.notes))
 
 
 def _changes(plan: Plan) -> Iterator[str]:
@@ -92,7 +93,7 @@ def _work(plan: Plan, work: WorkPlan, now: float) -> Iterator[str]:
 
 
 def _rows(plan: Plan, work: WorkPlan, now: float) -> Iterator[tuple[str, str]]:
-    yield "fits", fits_words(work)
+    yield "cards", fits_words(work)
     if work.fits is not None and not work.fits.would:
         yield from (("try", each.words) for each in work.fits.remedies[:2])
     if work.never:
@@ -112,7 +113,7 @@ def _rows(plan: Plan, work: WorkPlan, now: float) -> Iterator[tuple[str, str]]:
         yield "uses", uses_words(work.cards)
     yield "costs", money_words(plan, work)
     for wait in work.waits:
-        if wait.seconds.p90 is None or wait.seconds.p90 >= 1:
+        if wait.seconds.p50 is None or wait.seconds.p50 >= 1:
             seconds = "beyond the horizon" if wait.seconds.p50 is None else span(wait.seconds.p50)
             yield "waits", f"{seconds}: {wait.message or wait.reason}"
     yield "reclaimed", set_back_words(work)

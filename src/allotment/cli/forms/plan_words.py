@@ -21,6 +21,11 @@ AT_ONCE: Final = 60.0
 _UNIT: Final = {"campaign": "volume", "fleet": "replica", "gang": "worker"}
 
 
+def one_line(text: str) -> str:
+    """A message that may have several lines on one."""
+    return " ".join(text.split())
+
+
 def heading(plan: Plan) -> str:
     """What is planned, where, and by whom."""
     return f"plan for team {plan.team}, on {plan.world}, placed by {_scheduler(plan.scheduler)}"
@@ -36,8 +41,8 @@ def drawn(plan: Plan, now: float) -> str:
 def nothing_words(plan: Plan) -> str:
     """That there is nothing to do, and against what that is."""
     count = len(plan.changes.changes)
-    what = "it is" if count == 1 else f"all {count} are"
-    return f"nothing to do: {what} as {plan.changes.against} has it" if count else "nothing to do"
+    what = "it is unchanged" if count == 1 else f"all {count} are unchanged"
+    return f"nothing to do: {what}, against {plan.changes.against}" if count else "nothing to do"
 
 
 def change_words(change: Change) -> str:
@@ -49,10 +54,8 @@ def title(work: WorkPlan) -> str:
     """What a work is: its size and its window."""
     if work.kind == "campaign":
         left = "" if work.left == work.units else f" of {work.units:,}"
-        size = (
-            f"{work.left:,}{left} {'volume' if work.units == 1 else 'volumes'}, {counted(work.pages, 'page')}"
-        )
-        return f"campaign {work.name}: {size}, window {_range(work)}"
+        size = f"{work.left:,}{left} {'volume' if work.units == 1 else 'volumes'}"
+        return f"campaign {work.name}: {size}{_pages(work)}, window {_range(work)}"
     unit = _UNIT[work.kind]
     return f"{work.kind} {work.name}: {_range(work)} {unit}{'' if work.most == 1 else 's'}"
 
@@ -73,10 +76,8 @@ def fits_words(work: WorkPlan) -> str:
     told = fits.sentence + (f" ({cards})" if cards and fits.would else "")
     if fits.would and fits.free < fits.would:
         told += f", {fits.free:,} of them free now"
-    if not fits.obstacle:
+    if not fits.obstacle or work.never == fits.obstacle:
         return told
-    if not fits.would or fits.obstacle.startswith("it will never"):
-        return f"{told}; {fits.obstacle}"
     return f"{told}; the first thing in the others' way: {fits.obstacle}"
 
 
@@ -156,8 +157,7 @@ def bound_words(plan: Plan, held: Held, now: float) -> str:
     if held.words == "budget":
         reached = "no price is known" if held.reached is None else f"p90 is {_money(plan, held.reached)}"
         return f"budget of {_money(plan, held.limit)} {kept}: {reached}"
-    late = max((work.late for work in plan.works if work.late is not None), default=0.0)
-    chance = f", missed in {late:.0%} of the draws"
+    chance = f", missed in {held.missed:.0%} of the draws"
     limit = f"deadline in {span(held.limit)} ({clock(plan.at + held.limit, now)})"
     return f"{limit} {kept}: p90 ends {moment(plan, held.reached, now)}{chance}"
 

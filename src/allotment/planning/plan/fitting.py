@@ -5,10 +5,12 @@ It is what `allot why` says, made short: so many of so many cards, and the first
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from allotment.devices.catalogue import by_product_name
 from allotment.devices.world import World
 from allotment.needs.fit import Explanation, explain
 from allotment.planning.plan.caveats import caveats_of
@@ -21,6 +23,7 @@ from allotment.platform.model import Platform
 from allotment.repository.model import Gang, HasNeed
 
 _WHOLE = "whole"
+_OF_CLASS = re.compile(r"\(class ([^()]+)\)$")
 _LATER = frozenset({Stage.USE, Stage.TOGETHER})
 
 
@@ -82,7 +85,9 @@ def _lost_words(step: Step) -> str:
     why_not = f": {lost.why}" if lost.why else ""
     rest = sum(each.count for each in step.lost[1:])
     more = f", and {rest:,} more" if rest else ""
-    return f"that they {step.words} ({lost.count:,} x {lost.card}{why_not}{more})"
+    in_class = _OF_CLASS.search(step.words) if step.stage is Stage.CLASS else None
+    wanted = f"are of class {in_class[1]}" if in_class else step.words
+    return f"that they {wanted} ({lost.count:,} x {lost.card}{why_not}{more})"
 
 
 def _are_whole(found: Explanation) -> bool:
@@ -94,6 +99,8 @@ def _cards(found: Explanation) -> tuple[tuple[str, int], ...]:
     counts: Counter[str] = Counter()
     for alternative in found.alternatives:
         for each in alternative.alike:
-            name = each.card if each.kind in {_WHOLE, each.card, ""} else f"{each.card} {each.kind}"
+            known = by_product_name(each.card)
+            card = each.card if known is None else known.id
+            name = card if each.kind in {_WHOLE, each.card, ""} else f"{card} {each.kind}"
             counts[name] = max(counts[name], each.count)
     return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -167,12 +167,16 @@ class Risk:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A bound that was asked for (money, or seconds), and whether nine of ten draws keep to it."""
+    """A bound that was asked for (money, or seconds), and whether nine of ten draws keep to it.
+
+    ``missed`` is the share of draws that do not.
+    """
 
     words: str
     limit: float
     reached: float | None
     is_kept: bool
+    missed: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from allotment.planning.plan.works import cost, work_plan
 from allotment.planning.scenes.values import Scene
 from allotment.simulation.many import Case, Told, course, untold
 from allotment.simulation.outcome import Outcome
-from allotment.simulation.quantiles import Spread, spread
+from allotment.simulation.quantiles import share_beyond, spread
 from allotment.simulation.work import Kind
 
 BUDGET, DEADLINE = "budget", "deadline"
@@ -60,14 +60,14 @@ def _drawn(plan: Plan, scene: Scene, question: Question, drawn: Drawn) -> Plan:
     ends = [_last(each, ending) for each in drawn.beside]
     hours = [sum(sum(each.works[name].hours.values()) for name in ending) for each in drawn.beside]
     untils = [question.until if end is None or not ending else end for end in ends]
-    money = _money(drawn.beside, ending, question)
+    costs = _costs(drawn.beside, ending, question)
     plan = replace(
         plan,
         works=works,
         draws=len(drawn.beside),
         end=spread(ends),
         gpu_hours=spread(hours),
-        money=money,
+        money=spread(costs) if question.prices and None not in costs else None,
         payers=payers_of(others, drawn.beside, drawn.alone, untils) if others else (),
         others=len(others),
         risks=risks_of(drawn.tried, drawn.beside, ending),
@@ -75,7 +75,7 @@ def _drawn(plan: Plan, scene: Scene, question: Question, drawn: Drawn) -> Plan:
         gpus=drawn.beside[0].gpus,
         course=_middle(scene, question, drawn.beside, ends),
     )
-    return replace(plan, held=tuple(_held(plan, question)))
+    return replace(plan, held=tuple(_held(question, costs if question.prices else [None], ends)))
 
 
 def _last(found: Course, names: Sequence[str]) -> float | None:
@@ -84,12 +84,10 @@ def _last(found: Course, names: Sequence[str]) -> float | None:
     return None if None in ends else max((end for end in ends if end is not None), default=0.0)
 
 
-def _money(courses: Sequence[Course], names: Sequence[str], question: Question) -> Spread | None:
-    """What all that ends costs; None where a card that it uses has no price."""
+def _costs(courses: Sequence[Course], names: Sequence[str], question: Question) -> list[float | None]:
+    """What all that ends costs in each course; None where a card that it uses has no price."""
     costs = [[cost(each.works[name], question.prices) for name in names] for each in courses]
-    if any(None in each for each in costs):
-        return None
-    return spread([sum(amount for amount in each if amount is not None) for each in costs])
+    return [None if None in each else sum(amount or 0.0 for amount in each) for each in costs]
 
 
 def _unpriced(works: Sequence[WorkPlan], question: Question) -> Iterator[str]:
@@ -100,15 +98,13 @@ def _unpriced(works: Sequence[WorkPlan], question: Question) -> Iterator[str]:
         yield f"{what}, so that no sum of money is told (`prices` in platform.yaml)"
 
 
-def _held(plan: Plan, question: Question) -> Iterator[Held]:
+def _held(question: Question, costs: Sequence[float | None], ends: Sequence[float | None]) -> Iterator[Held]:
     """The bounds that were asked for, against nine of ten draws."""
-    if question.budget is not None:
-        reached = None if plan.money is None else plan.money.p90
-        is_kept = reached is not None and reached <= question.budget
-        yield Held(BUDGET, question.budget, reached, is_kept)
-    if question.deadline is not None:
-        last = plan.end.p90
-        yield Held(DEADLINE, question.deadline, last, last is not None and last <= question.deadline)
+    for words, limit, values in ((BUDGET, question.budget, costs), (DEADLINE, question.deadline, ends)):
+        if limit is not None:
+            reached = spread(values).p90
+            is_kept = reached is not None and reached <= limit
+            yield Held(words, limit, reached, is_kept, share_beyond(values, limit))
 
 
 def _middle(
