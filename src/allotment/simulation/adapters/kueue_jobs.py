@@ -76,7 +76,7 @@ class Job:
     def next_name(self) -> str:
         """A name for one more slice."""
         self.serial += 1
-        return self.work.name if self.serial == 1 else f"{self.work.name}-{self.serial}"
+        return f"{self.work.name}.{self.serial}"
 
     def workload(self, name: str, count: int, now: float, replaces: str | None = None) -> Workload:
         """A Workload of it that asks for so many pods."""

@@ -56,7 +56,7 @@ class Ledger:
         left = open_indexes(work) if work.kind is Kind.CAMPAIGN else width
         job = Job(work, key, queue, self._shape(work), now, width, left, stepped=now)
         self.jobs[key] = job
-        name = key.rpartition("/")[2]
+        name, job.serial = key.rpartition("/")[2], 1
         job.asked = self.put(job, job.workload(name, width, now))
         self.untold[key] = None
         return job
