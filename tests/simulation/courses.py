@@ -1,4 +1,4 @@
-"""Small settings and works for courses that can be worked out by hand, and a scheduler that obeys a script."""
+"""Small settings and works to be worked out by hand, and a scheduler that plays a script."""
 
 from __future__ import annotations
 

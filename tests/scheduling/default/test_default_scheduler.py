@@ -173,6 +173,13 @@ def test_who_failed_waits_until_something_happens_and_the_back_off_is_over() -> 
     assert cluster.round()[0] == {"second": "n"}
 
 
+def test_room_is_made_by_a_pod_that_began_and_ended_between_two_rounds() -> None:
+    cluster = Cluster(node("n", room={"cpu": 1000}), pod("first"), pod("second", created=1))
+    cluster.round()
+    cluster.change(gone="first")
+    assert cluster.round(after=30)[0] == {"second": "n"}
+
+
 def test_the_back_off_doubles() -> None:
     cluster = Cluster(node("n", room={"cpu": 0}), pod("p"))
     waits = []

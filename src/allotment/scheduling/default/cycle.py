@@ -46,7 +46,13 @@ def decide(
     for pod in desk.due():
         desk.take(pod)
     result = replace(
-        memory, start=desk.start, failed=desk.failed, held=desk.held, ground=ground, turn=ground.turn
+        memory,
+        start=desk.start,
+        failed=desk.failed,
+        held=desk.held,
+        bound=frozenset(desk.started),
+        ground=ground,
+        turn=ground.turn,
     )
     return tuple(desk.decisions), result
 

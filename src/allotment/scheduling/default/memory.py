@@ -42,7 +42,8 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What is remembered; ``Memory(settings)`` remembers nothing yet. ``start`` is the number of a node.
+    """What is remembered; ``Memory(settings)`` remembers nothing yet. ``start`` is the number of a node,
+    ``bound`` who got one in the last round.
 
     ``ground`` saves work, and is as the last round left it only in that round's own memory: the one that
     knows its ``turn``.
@@ -53,6 +54,7 @@ class Memory:
     seen: State | None = None
     failed: Mapping[str, Failed] = field(default_factory=dict)
     held: Mapping[str, Held] = field(default_factory=dict)
+    bound: frozenset[str] = frozenset()
     index: DeviceIndex | None = field(default=None, compare=False)
     ground: Ground | None = field(default=None, compare=False, repr=False)
     turn: int = field(default=0, compare=False)
@@ -82,7 +84,8 @@ class Memory:
             getattr(self.seen, name) is not getattr(state, name) for name in ("nodes", "published", "gangs")
         )
         for key, old, new in changes:
-            room = room or (old is not None and old.node is not None and (new is None or new.node is None))
+            stood = key in self.bound or (old is not None and old.node is not None)
+            room = room or (stood and (new is None or new.node is None))
             if new is None or new.node is not None:
                 gone.add(key)
             elif old is not None and replace(old, node=None, allocations=()) != new:
