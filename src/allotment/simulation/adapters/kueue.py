@@ -177,7 +177,7 @@ class KueueAdapter:
             for move in controller.look(now):
                 self._move(move, now)
         placing = self.binder.due(now)
-        if placing is not None and placing <= now:
+        if not ledger.orders and placing is not None and placing <= now:  # pods may have to go first
             for order in self.binder.round(now):
                 if isinstance(order, Start):
                     ledger.starts(order, now)
