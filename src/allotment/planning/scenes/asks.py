@@ -38,8 +38,8 @@ class Asks:
     """
 
     world: World
-    templates: dict[str, ClaimSpec]
-    claims: dict[str, ClaimSpec] = field(default_factory=dict)
+    templates: Mapping[str, ClaimSpec]
+    claims: Mapping[str, ClaimSpec] = field(default_factory=dict)
     reader: ClaimReader | None = None
     sizes: dict[ExactRequest, float | None] = field(default_factory=dict)
 

@@ -21,7 +21,7 @@ from allotment.planning.scenes.asks import Asks
 from allotment.planning.scenes.counted_gpus import SAID, as_counted, asks_for_parts
 from allotment.planning.scenes.ground import Ground, ground_of
 from allotment.planning.scenes.stage import Stage, staged
-from allotment.planning.scenes.standing import Owner, Standing, standing_of
+from allotment.planning.scenes.standing import Owner, Standing, lost_templates, standing_of
 from allotment.planning.scenes.taken_for import features, paces
 from allotment.planning.scenes.times import Found, gang_times, times_for
 from allotment.planning.scenes.values import NOTHING_KNOWN, Assumption, Choices, Known, Place, Scene, Source
@@ -63,6 +63,7 @@ def scene_for(
     parties = [_party(stage, only(repository, names), team)]
     parties += [_party(stage, other, owner) for other, owner in beside]
     stage = stage.with_objects(tuple(each for party in parties for each in party.rendered.objects))
+    stage = stage.with_objects(lost_templates(stage))
     asks = asks_of(stage)
     teams = {namespace_of(each): each.name for each in platform.teams.values()}
     mine = frozenset(_owner(each) for party in parties for each in party.owners)

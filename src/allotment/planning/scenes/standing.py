@@ -72,7 +72,6 @@ class _Desk:
     def look(self, mine: frozenset[Owner]) -> None:
         """At every pod with devices, and at every workload that has none yet."""
         self.claims = {f"{each.namespace}/{each.name}": each for each in self.stage.world.claims}
-        self._learn_templates()
         pods: dict[Owner, list[Object]] = {}
         for pod in self.snapshot.of(kinds.POD):
             if fields.text(pod, "status", "phase") not in _OVER and self._has_devices(pod):
@@ -90,22 +89,6 @@ class _Desk:
             self._other(owner, pods.get(owner, []), workloads.get(owner))
         if self.found.works:
             self._told()
-
-    def _learn_templates(self) -> None:
-        """What templates said that are gone, by the claims that were made of them."""
-        for pod in self.snapshot.of(kinds.POD):
-            namespace = str(pod["metadata"].get("namespace") or "")
-            made = {
-                fields.text(each, "name"): self.claims.get(
-                    f"{namespace}/{fields.text(each, 'resourceClaimName')}"
-                )
-                for each in fields.items(pod, "status", "resourceClaimStatuses")
-            }
-            for each in fields.items(pod, "spec", "resourceClaims"):
-                template = fields.text(each, "resourceClaimTemplateName")
-                claim = made.get(fields.text(each, "name"))
-                if template and claim is not None:
-                    self.asks.templates.setdefault(f"{namespace}/{template}", claim.spec)
 
     def _has_devices(self, pod: Object) -> bool:
         spec = pod.get("spec") or {}
@@ -243,6 +226,30 @@ class _Desk:
         subject = f"{len(forever):,} {'work' if len(forever) == 1 else 'works'} of others that run or wait"
         said = "nobody can tell when they end; their devices come free only by reclaim or preemption"
         self.found.assumptions.append(Assumption(subject, "they stay", Source.DEFAULT, said))
+
+
+def lost_templates(stage: Stage) -> tuple[Object, ...]:
+    """Claim templates that pods name and that are gone, by the claims that were made of them."""
+    if stage.real is None:
+        return ()
+    claims = {f"{each.namespace}/{each.name}": each for each in stage.world.claims}
+    found: dict[Owner, Object] = {}
+    for pod in stage.real.of(kinds.POD):
+        namespace = str(pod["metadata"].get("namespace") or "")
+        made = {
+            fields.text(each, "name"): fields.text(each, "resourceClaimName")
+            for each in fields.items(pod, "status", "resourceClaimStatuses")
+        }
+        for each in fields.items(pod, "spec", "resourceClaims"):
+            template = fields.text(each, "resourceClaimTemplateName")
+            claim = claims.get(f"{namespace}/{made.get(fields.text(each, 'name'))}")
+            if not template or claim is None or (namespace, template) in found:
+                continue
+            if stage.snapshot.named(kinds.CLAIM_TEMPLATE, template, namespace) is None:
+                value = claim.spec.to_template(template)
+                meta = {**value["metadata"], "namespace": namespace}
+                found[namespace, template] = {**value, "metadata": meta}
+    return tuple(found.values())
 
 
 def owner_of(pod: Object) -> Owner:

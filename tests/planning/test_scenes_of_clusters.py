@@ -1,0 +1,185 @@
+"""What a cluster shows running is the beginning of a scene, and its own queues decide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from allotment.kubernetes.render import render
+from allotment.kubernetes.render.platform import render_platform
+from allotment.planning.scenes.scene import scene_for
+from allotment.planning.scenes.values import Choices, Place, Scene
+from allotment.platform.model import Platform, Queue, Team
+from allotment.repository.model import Repository
+from allotment.simulation.draws import Draws
+from allotment.simulation.simulate import simulate
+from allotment.simulation.work import Kind, Running, Work
+from tests.planning.scene_files import ARCHIVE, claim, cluster, platform, pod, repository
+
+SINCE = -600.0
+
+
+def scene(found: Repository, place: Place, scheduler: str = "kueue", **rest: Any) -> Scene:
+    return scene_for(found, platform(), ARCHIVE, place, scheduler=scheduler, **rest)
+
+
+def of_platform(scheduler: str = "kueue", **changes: Any) -> tuple[Mapping[str, Any], ...]:
+    return render_platform(platform(**changes), scheduler).objects
+
+
+def sent(found: Repository, status: Mapping[str, Any], of: Platform | None = None) -> list[Mapping[str, Any]]:
+    """What is on the cluster once the repository was applied, with the status of its Job."""
+    objects = render(found, of or platform(), ARCHIVE).objects
+    return [{**each, "status": status} if each["kind"] == "Job" else each for each in objects]
+
+
+def named(found: Scene, name: str) -> Work:
+    return next(work for work in found.works if work.name == name)
+
+
+def held(namespace: str, queue: str, count: int, job: str) -> dict[str, Any]:
+    """A Workload of another Job, which is admitted."""
+    template = {
+        "spec": {
+            "containers": [{"name": "w", "resources": {"requests": {"cpu": "2"}}}],
+            "resourceClaims": [{"name": "device", "resourceClaimTemplateName": "t"}],
+        }
+    }
+    return {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "Workload",
+        "metadata": {
+            "name": f"job-{job}",
+            "namespace": namespace,
+            "ownerReferences": [{"kind": "Job", "name": job, "uid": "u", "controller": True}],
+        },
+        "spec": {
+            "queueName": queue,
+            "priority": 7,
+            "podSets": [{"name": "main", "count": count, "template": template}],
+        },
+        "status": {"conditions": [{"type": "Admitted", "status": "True"}]},
+    }
+
+
+def test_the_clusters_own_queues_decide(tmp_path: Path) -> None:
+    other = {"archive": Team("archive", queue=Queue(7, 1, 7))}
+    found = scene(repository(tmp_path), cluster(*of_platform(teams=other)))
+    quota = found.setting.state.cluster_queues["archive"].groups[0].quotas["allotment", "gpus"]
+    assert quota.nominal == 7
+    assert found.setting.teams["archive"].quota == 2
+
+
+def test_queues_that_the_cluster_lacks_are_taken_from_the_file_aloud(tmp_path: Path) -> None:
+    place = cluster(*of_platform("kueue"))
+    found = scene(repository(tmp_path), place, "kai")
+    assert found.setting.state.share_queues["archive"].gpu.quota == 2
+    assert "queues of KAI" in {each.subject for each in found.assumptions}
+    assert "queues of KAI" not in {each.subject for each in scene(repository(tmp_path), place).assumptions}
+
+
+def test_pods_of_a_campaign_that_run_are_its_first_runs(tmp_path: Path) -> None:
+    found = repository(tmp_path)
+    place = cluster(
+        *of_platform(),
+        *sent(found, {"completedIndexes": "0", "succeeded": 1}),
+        pod("letters-2", "archive", on="node-1", claim="c2", index=2, job="letters"),
+        claim("c2", "archive", "letters-2", "gpu-1"),
+    )
+    shown = scene(found, place)
+    letters = named(shown, "letters")
+    assert [unit.name for unit in letters.units] == ["R1", "R2", "R3"]
+    assert letters.running == (Running(1, "node-1", ("gpu.nvidia.com/node-1/gpu-1",), SINCE),)
+    assert len(shown.works) == 1
+    published = shown.setting.state.published
+    assert published is not None
+    assert not published.claims
+    assert shown.setting.state.nodes["node-1"].taken == {}
+
+
+def test_work_of_others_in_queues_can_be_evicted_and_stays_until_then(tmp_path: Path) -> None:
+    found = repository(tmp_path)
+    place = cluster(
+        *of_platform(),
+        held("laboratory", "laboratory", 2, "spectra"),
+        pod("spectra-0", "laboratory", on="node-1", claim="s0", index=0, job="spectra"),
+        claim("s0", "laboratory", "spectra-0", "gpu-0"),
+    )
+    shown = scene(found, place)
+    spectra = named(shown, "laboratory/spectra")
+    assert (spectra.kind, spectra.team, spectra.most, spectra.least) == (Kind.FLEET, "laboratory", 2, 2)
+    assert (spectra.priority, len(spectra.running), spectra.planned) == (7, 1, False)
+    assert spectra.ask.charges == {"gpus": 1, "cpu": 2000}
+    assert any("of others" in each.subject for each in shown.assumptions)
+    ending = named(scene(found, place, choices=Choices(stays=3600.0)), "laboratory/spectra")
+    assert ending.kind is Kind.CAMPAIGN
+    assert [unit.seconds for unit in ending.units] == [3600.0, 3600.0]
+
+
+def test_what_the_scheduler_does_not_manage_only_takes_its_devices(tmp_path: Path) -> None:
+    found = repository(tmp_path)
+    place = cluster(
+        *of_platform(),
+        pod("notebook", "people", on="node-1", claim="n0"),
+        claim("n0", "people", "notebook", "gpu-0"),
+        pod("logs", "kube-system", on="node-2", requests={"cpu": "1"}),
+    )
+    shown = scene(found, place)
+    assert [work.name for work in shown.works] == ["letters"]
+    state = shown.setting.state
+    assert state.published is not None
+    assert [each.name for each in state.published.claims] == ["n0"]
+    assert state.nodes["node-1"].taken == {"cpu": 2000, "pods": 1}
+    assert state.nodes["node-2"].taken == {"cpu": 1000, "pods": 1}
+
+
+def test_other_campaigns_of_ours_have_left_what_their_jobs_say(tmp_path: Path) -> None:
+    theirs = repository(tmp_path / "theirs")
+    job = next(each for each in sent(theirs, {"completedIndexes": "0-1"}) if each["kind"] == "Job")
+    job = {**job, "metadata": {**job["metadata"], "namespace": "laboratory", "name": "letters"}}
+    place = cluster(
+        *of_platform(),
+        job,
+        pod("letters-2", "laboratory", on="node-1", claim="c2", index=2, job="letters"),
+        claim("c2", "laboratory", "letters-2", "gpu-1"),
+    )
+    shown = scene(repository(tmp_path / "ours"), place)
+    other = named(shown, "laboratory/letters")
+    assert (other.kind, other.team, len(other.units), len(other.running)) == (
+        Kind.CAMPAIGN,
+        "laboratory",
+        2,
+        1,
+    )
+    assert other.recipe in shown.run_times.pages
+
+
+def test_a_campaign_waits_for_the_devices_that_others_hold(tmp_path: Path) -> None:
+    fleet = "1 nodes of 1 x A100-80"
+    found = repository(tmp_path, campaigns_letters="pipeline: read\nvolumes: [R1]\n")
+    place = cluster(
+        *of_platform("kai"),
+        pod("notebook", "people", on="node-1", claim="n0"),
+        claim("n0", "people", "notebook", "gpu-0"),
+        fleet=fleet,
+    )
+    for scheduler in ("default", "kai"):
+        shown = scene(found, place, scheduler)
+        outcome = simulate(shown.setting, shown.works, shown.run_times, Draws(1), 3600.0)
+        assert [each.started for each in outcome.ends if each.work == "letters"] == [None]
+
+
+def test_a_campaign_that_runs_goes_on_where_it_is(tmp_path: Path) -> None:
+    found = repository(tmp_path)
+    place = cluster(
+        *of_platform(),
+        *sent(found, {"completedIndexes": "0-1"}),
+        pod("letters-2", "archive", on="node-2", claim="c2", index=2, job="letters"),
+        claim("c2", "archive", "letters-2", "gpu-3", "node-2"),
+    )
+    shown = scene(found, place)
+    outcome = simulate(shown.setting, shown.works, shown.run_times, Draws(1), 10 * 86_400.0)
+    first = min((each for each in outcome.spans if each.work == "letters"), key=lambda each: each.bound)
+    assert (first.node, first.devices) == ("node-2", ("gpu.nvidia.com/node-2/gpu-3",))
+    assert next(each for each in outcome.ends if each.work == "letters").complete == 2
