@@ -71,7 +71,7 @@ class Binder:
         self.refused: list[Order] = []
         self.changed = False
         self.freed = 0
-        self.free_at = 0.0
+        self.free_at = self.last = 0.0
 
     def add(self, work: Work) -> None:
         """Pods of this work may come."""
@@ -154,7 +154,7 @@ class Binder:
             return None
         if self.changed or any(not line.shown for line in waiting):
             return max(now, self.free_at)
-        due = self.memory.next_time(now)
+        due = self.memory.next_time(self.last)
         return None if due is None else max(due, self.free_at)
 
     def round(self, now: float) -> list[Order]:
@@ -162,7 +162,7 @@ class Binder:
         orders, self.refused = self.refused, []
         if now < self.free_at:
             return orders
-        self.changed = False
+        self.changed, self.last = False, now
         self._show(now)
         decisions, self.memory = decide(self.state, self.memory, now)
         orders += self._starts(decisions, now)
