@@ -49,7 +49,7 @@ def as_text(found: Comparison, width: int | None = None) -> Iterator[str]:
     if found.differs:
         yield from ("", click.style("First decision that differs", bold=True))
         for each in found.differs:
-            yield from _folded(f"{safe(each.name)}: {safe(each.sentence)}", limit, "  ")
+            yield from _folded(safe(each.sentence), limit, "  ")
     if found.advice:
         yield from ("", click.style("Advice", bold=True))
         for one in found.advice:
@@ -69,7 +69,7 @@ def as_markdown(found: Comparison) -> Iterator[str]:
             yield from ("", plain(f"{column.name} cannot do it: {column.refused}"))
     if found.differs:
         yield from ("", "**First decision that differs**", "")
-        yield from (f"- {plain(f'{each.name}: {each.sentence}')}" for each in found.differs)
+        yield from (f"- {plain(each.sentence)}" for each in found.differs)
     if found.advice:
         yield from ("", "**Advice**", "")
         yield from (f"- {plain(each.sentence)}" for each in found.advice)

@@ -1,8 +1,10 @@
 """Whether a scheduler is worth adding for this work, out of the differences and nothing else.
 
 A gain or a cost counts when it is beyond chance. From a tenth of the other's figure on it is worth the
-trouble of another scheduler; from a thirtieth on it is noted, and no more than a maybe. What the gain rests
-on (a part of a card, reclaim, whole nodes kept free) is seen in what was played, and says when it is not so.
+trouble of another scheduler; from a thirtieth on it is noted, and no more than a maybe. Waits are held
+against a quarter of an hour where they are shorter, and GPU-hours that are spent again against all that are
+spent: little is no reason, however often it doubles. What the gain rests on (a part of a card, reclaim, whole
+nodes kept free) is seen in what was played, and says when it is not so.
 """
 
 from __future__ import annotations
@@ -13,15 +15,17 @@ from typing import Final
 
 from allotment.planning.compare.comparison import Advice, Cell, Column, Difference, Row, Told, Unit, Verdict
 from allotment.planning.compare.differences import difference
+from allotment.planning.compare.rows import HOURS, LOST
 from allotment.planning.compare.words import said
 from allotment.simulation.outcome import End
 from allotment.simulation.work import Kind
 
 WORTH: Final = 0.10
 NOTED: Final = 0.03
+SHORT_WAIT: Final = 900.0
 PRECEDING: Final = {"kueue": ("default",), "kai": ("kueue", "default"), "both": ("kai", "kueue", "default")}
 CLOSE: Final = "{against} comes close: nothing differs by a tenth"
-_WEIGHED: Final = ("makespan", "unfinished", "finish.", "wait.", "fairness", "lost", "gpu-hours", "money")
+_WEIGHED: Final = ("makespan", "unfinished", "finish.", "wait.", "fairness", "gpu-hours", "money")
 _FEW: Final = 3
 
 
@@ -33,12 +37,13 @@ class Weighed:
     here: Cell
     there: Cell
     difference: Difference
+    least: float = 0.0
 
     @property
     def size(self) -> float:
-        """How large it is, as a part of the other's figure; what was nothing before is all of it."""
-        relative = self.difference.relative
-        return 1.0 if relative is None else abs(relative)
+        """How large it is, as a part of the other's figure or of ``least``; of nothing it is all."""
+        whole = max(self.there.spread.p50 or 0.0, self.least)
+        return abs(self.difference.spread.p50 or 0.0) / whole if whole else 1.0
 
     @property
     def is_gain(self) -> bool:
@@ -105,14 +110,22 @@ def _verdict(gains: Sequence[Weighed], costs: Sequence[Weighed]) -> Verdict:
 def _weigh(column: Column, against: Column, rows: Sequence[Row], until: float) -> Iterable[Weighed]:
     for row in rows:
         here, there = column.cells.get(row.key), against.cells.get(row.key)
-        if here is None or there is None or not row.key.startswith(_WEIGHED):
+        if here is None or there is None or not (row.key.startswith(_WEIGHED) or row == LOST):
             continue
         found = difference(row, here.values, there.values, until)
         if found.told not in {Told.BETTER, Told.WORSE}:
             continue
-        weighed = Weighed(row, here, there, found)
+        weighed = Weighed(row, here, there, found, _least(row, against))
         if weighed.size >= NOTED:
             yield weighed
+
+
+def _least(row: Row, against: Column) -> float:
+    """What a difference is held against, if the other's figure is smaller."""
+    if row.key.startswith("wait."):
+        return SHORT_WAIT
+    hours = against.cells.get(HOURS.key)
+    return hours.spread.p50 or 0.0 if row == LOST and hours is not None else 0.0
 
 
 def _is_unsure(column: Column, against: Column, rows: Sequence[Row], until: float) -> bool:

@@ -13,6 +13,8 @@ from allotment.planning.compare.comparison import Better, Row, Unit
 from allotment.simulation.metrics import Metrics, Waiting
 
 HOUR: Final = 3600.0
+TENTHS: Final = 10
+"""From so many works on, nine tenths of them are others than all."""
 Figure = tuple[Row, float | None]
 _KINDS: Final = {"campaign": "campaigns", "fleet": "fleets", "gang": "gangs"}
 
@@ -25,8 +27,8 @@ FAIRNESS: Final = Row("fairness", "fairness (Jain, of deserved)", Unit.PART, Bet
 RECLAIMS: Final = Row("reclaims", "pods reclaimed", Unit.COUNT)
 LOST_PAGES: Final = Row("lost-pages", "pages done again", Unit.COUNT)
 LOST: Final = Row("lost", "GPU-hours spent again", Unit.GPU_HOURS)
-HOURS: Final = Row("gpu-hours", "GPU-hours", Unit.GPU_HOURS)
-PRICE: Final = Row("money", "cost", Unit.MONEY)
+HOURS: Final = Row("gpu-hours", "GPU-hours of what ends", Unit.GPU_HOURS)
+PRICE: Final = Row("money", "cost of what ends", Unit.MONEY)
 
 
 def figures_of(metrics: Metrics) -> dict[str, Figure]:
@@ -49,12 +51,14 @@ def _figures(metrics: Metrics) -> Iterable[Figure]:
     yield RECLAIMS, metrics.reclaims
     yield LOST_PAGES, metrics.lost_pages
     yield LOST, metrics.lost / HOUR
-    yield HOURS, sum(each.seconds for each in metrics.spent) / HOUR
+    ending = [each for each in metrics.spent if each.work in metrics.finishes]
+    yield HOURS, sum(each.seconds for each in ending) / HOUR
     for team, seconds in sorted(_by_team(metrics).items()):
         row = Row(f"gpu-hours.{team}", f"GPU-hours of {team}", Unit.GPU_HOURS, Better.NEITHER, team)
         yield row, seconds / HOUR
-    if metrics.money is not None:
-        yield PRICE, metrics.money
+    prices = [each.money for each in ending if each.money is not None]
+    if len(prices) == len(ending):
+        yield PRICE, sum(prices)
 
 
 def _of_wait(wait: Waiting) -> Iterable[Figure]:
@@ -65,9 +69,11 @@ def _of_wait(wait: Waiting) -> Iterable[Figure]:
         return
     for name, words, value in (
         ("p50", "half of", wait.p50),
-        ("p90", "nine tenths of", wait.p90),
+        ("p90", "nine in ten of", wait.p90),
         ("max", "longest of", wait.most),
     ):
+        if name == "p90" and wait.works < TENTHS:
+            continue
         yield Row(f"{key}.{name}", f"wait, {words} {who}", Unit.SECONDS, of=wait.team), value
 
 
