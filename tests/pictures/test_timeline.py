@@ -44,7 +44,17 @@ def busy(on: Sequence[Row], count: int, length: float = 600.0, works: int = 3) -
         work = f"work-{number % works}"
         label = f"{work} {number}"
         bars.append(
-            Bar(row.key, work, start, ends[row.key], start + 5, number % 9 == 0, label, "complete, 3 pages")
+            Bar(
+                row.key,
+                work,
+                start,
+                ends[row.key],
+                start + 5,
+                number % 9 == 0,
+                label,
+                "7",
+                "complete, 3 pages",
+            )
         )
     return tuple(bars)
 

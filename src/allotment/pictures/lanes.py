@@ -35,7 +35,8 @@ class Bar:
     """One run on a row: of the work ``work``, busy with pages from ``ready`` on.
 
     ``struck`` ended early because somebody took the card back. ``weight`` is how much of the card it has.
-    ``said`` is a sentence about it, ``runs`` how many runs were drawn as one.
+    ``short`` is what stands on it where there is room, ``said`` a sentence about it, ``runs`` how many runs
+    were drawn as one.
     """
 
     row: str
@@ -45,6 +46,7 @@ class Bar:
     ready: float = 0.0
     struck: bool = False
     label: str = ""
+    short: str = ""
     said: str = ""
     weight: float = 1.0
     runs: int = 1
@@ -103,7 +105,9 @@ def _merged(lane: Sequence[Bar], extent: Extent, least: float) -> tuple[Bar, ...
         last = done[-1] if done else None
         if last and last.work == bar.work and _near(last, bar, thin):
             runs = last.runs + bar.runs
-            done[-1] = replace(last, end=bar.end, struck=bar.struck, runs=runs, ready=last.start, label="")
+            done[-1] = replace(
+                last, end=bar.end, struck=bar.struck, runs=runs, ready=last.start, label="", short=""
+            )
         elif not last or bar.end - bar.start >= thin / 8 or bar.start - last.end >= thin or least <= THINNEST:
             done.append(bar)
     return tuple(done)

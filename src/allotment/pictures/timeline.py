@@ -20,8 +20,8 @@ from allotment.pictures.ticks import Extent, when_words
 
 ROW, GAP, HEAD, NARROWEST_LANE = 15.0, 3.0, 22.0, 5.0
 NARROWEST = 0.0008
-LABELLED: Final = 0.07
-"""A bar at least this much of the width carries its label."""
+LETTER, PADDING = 0.0072, 0.01
+"""How much of a wide page's width a letter takes, and the room around a word."""
 MOST_LETTERS: Final = 9
 MOST_TOLD: Final = 1_000
 MOST_TABLE: Final = 200
@@ -153,8 +153,8 @@ def _bar(bar: Bar, extent: Extent, paints: Paints, place: Place) -> Markup:
             inner.append(element("rect", class_="veil", width=percent(part), height="100%"))
     kind = "struck" if bar.struck else "cut"
     inner.append(element("line", class_=kind, x1="100%", x2="100%", y2="100%"))
-    if width >= LABELLED and place.height >= ROW and bar.label:
-        inner.append(element("text", bar.label, class_="name", x=5, y=place.height / 2 + 4))
+    if bar.short and place.height >= ROW and width >= PADDING + LETTER * len(bar.short):
+        inner.append(element("text", bar.short, class_="name", x=5, y=place.height / 2 + 4))
     height = place.height if place.height >= ROW else max(1.0, place.height - 1)
     return element("svg", *inner, x=percent(begin), y=place.y, width=percent(width), height=height)
 

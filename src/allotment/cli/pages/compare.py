@@ -159,7 +159,7 @@ def _by(cell: Cell) -> str:
 
 def _charts(found: Comparison) -> Iterator[Section]:
     rows = [row for row in shown_rows(found) if any(row.key in column.cells for column in found.played)]
-    times = [row for row in rows if row.unit is Unit.SECONDS][:MOST_CHARTS]
+    times = [row for row in rows if row.unit is Unit.SECONDS and not _is_told(row, found)][:MOST_CHARTS]
     if times:
         last = _last(found, times)
         value = Intervals("Times of the columns", tuple(_intervals(found, times)), Extent(0.0, last))
@@ -168,6 +168,11 @@ def _charts(found: Comparison) -> Iterator[Section]:
     if parts:
         value = Intervals("Use and fairness", tuple(_intervals(found, parts, 100.0)), None, 100.0, "%")
         yield Section("Use and fairness", (figure(intervals(value, "parts")),), is_long=True)
+
+
+def _is_told(row: Row, found: Comparison) -> bool:
+    """Whether a row says what the first one does, as the end of the only work."""
+    return row.key.startswith("finish.") and len(found.works) == 1
 
 
 def _last(found: Comparison, rows: Sequence[Row]) -> float:

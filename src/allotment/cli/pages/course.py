@@ -93,9 +93,10 @@ def _bar(span: Span, row: Row, extent: Extent) -> Bar:
         min(span.ended, extent.since + extent.length),
         span.ready,
         span.end is End.RECLAIMED,
-        f"{span.work} {span.index}",
-        words,
-        span.gpus / max(1, len(span.devices)),
+        label=f"{span.work} {span.index}",
+        short=str(span.index),
+        said=words,
+        weight=span.gpus / max(1, len(span.devices)),
     )
 
 
