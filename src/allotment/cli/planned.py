@@ -15,6 +15,7 @@ from pathlib import Path
 from allotment.buckets.bucket import Bucket
 from allotment.cli.cluster import client_for, hint_at_cluster
 from allotment.cli.opened import Opened, open_repository
+from allotment.cli.words import span
 from allotment.cli.world import AskedWorld, ChosenWorld
 from allotment.devices.ledger import Ledger
 from allotment.errors import AllotmentError, FindingsError, Severity, UsageError
@@ -32,6 +33,7 @@ from allotment.planning.plan.changes import (
     sending_of,
 )
 from allotment.planning.plan.fitting import fits_of
+from allotment.planning.plan.locally import as_run_here, said_here
 from allotment.planning.plan.plan import Changes, Fits, Plan, Seen, WorkPlan
 from allotment.planning.plan.planning import plan_for
 from allotment.planning.plan.question import Question
@@ -49,6 +51,7 @@ from allotment.simulation.many import Told, untold
 from allotment.simulation.setting import Chances, Pace
 
 KUBERNETES = "kubernetes"
+OLD = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,11 @@ class Grounds:
     def on_cluster(self) -> bool:
         """Whether there is a cluster to which it would be applied."""
         return self.chosen.snapshot is not None and self.platform.engine == KUBERNETES
+
+    @property
+    def is_run_here(self) -> bool:
+        """Whether this machine's engine would run it."""
+        return self.chosen.is_here and self.platform.engine != KUBERNETES
 
     @property
     def place(self) -> Place:
@@ -133,7 +141,7 @@ def planned(
         currency=found.platform.prices.currency,
         fits=fits,
         caveats=caveats,
-        notes=_notes(found),
+        notes=_notes(found, now),
     )
     seen = Seen(
         files_seen(found.repository),
@@ -143,11 +151,12 @@ def planned(
         found.on_cluster and base is None,
     )
     playable = [name for name in names if name not in never]
+    repository, said = as_run_here(found.repository, found.chosen.world, here=found.is_run_here)
     if not playable:
         plan = _unplayed(found, changes, question, seen, now)
     else:
         scene = scene_for(
-            found.repository,
+            repository,
             found.platform,
             found.team,
             found.place,
@@ -157,6 +166,8 @@ def planned(
             choices=Choices(*inputs),
             now=now,
         )
+        if found.is_run_here:
+            scene = replace(scene, notes=(*said_here(scene.notes), *said))
         plan = plan_for(scene, changes, question, team=found.team.name, seen=seen, told=told)
     return replace(plan, works=(*plan.works, *(_never(found, name, fits[name]) for name in never)))
 
@@ -229,11 +240,15 @@ def _on_cluster(found: Grounds) -> tuple[Changes, dict[str, str]]:
     return changes_on(sending, found.chosen.name, exact=True), steps_seen(sending)
 
 
-def _notes(found: Grounds) -> tuple[str, ...]:
-    """What there is to say of what is known, and of a world without devices."""
-    if found.chosen.world.slices:
-        return found.known.notes
-    return (*found.known.notes, "no devices are published there, so that it is not told which would do")
+def _notes(found: Grounds, now: float) -> tuple[str, ...]:
+    """What there is to say of what is known, of a world without devices, and of one as it once stood."""
+    notes = [*found.known.notes]
+    snapshot = found.chosen.snapshot
+    if not found.chosen.world.slices:
+        notes.append("no devices are published there, so that it is not told which would do")
+    if snapshot is not None and now - snapshot.time > OLD:
+        notes.append(f"the cluster is taken to be as it was {span(now - snapshot.time)} ago")
+    return tuple(notes)
 
 
 def _fits(found: Grounds, names: Sequence[str]) -> tuple[dict[str, Fits], tuple[str, ...]]:

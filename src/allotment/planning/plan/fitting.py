@@ -18,12 +18,13 @@ from allotment.planning.plan.plan import Fits
 from allotment.planning.why import Alternative, State, why
 from allotment.planning.why_needs import asked_of
 from allotment.planning.why_room import Holding, holdings_of
-from allotment.planning.why_steps import Stage, Step
+from allotment.planning.why_steps import Lost, Stage, Step
 from allotment.platform.model import Platform
 from allotment.repository.model import Gang, HasNeed
 
 _WHOLE = "whole"
 _OF_CLASS = re.compile(r"\(class ([^()]+)\)$")
+_OTHER_SORTS = ("`driver` is ", "`type` is ", "no `type`")
 _LATER = frozenset({Stage.USE, Stage.TOGETHER})
 
 
@@ -50,7 +51,7 @@ def fits_of(
     told = why(asked.claim, world, held, others=asked.others, together=together)
     found = explain(asked.claim, world)
     alternative = _best(told.alternatives)
-    everything = alternative.steps[0].left if alternative.steps else 0
+    everything = _everything(alternative)
     noun = "cards" if _are_whole(found) else "devices"
     fits = Fits(
         asks=told.asks,
@@ -72,18 +73,32 @@ def _best(alternatives: Sequence[Alternative]) -> Alternative:
     return max(alternatives, key=lambda each: each.would)
 
 
+def _everything(alternative: Alternative) -> int:
+    """How many devices there are, without those that are no cards, or other parts of the same cards."""
+    if not alternative.steps:
+        return 0
+    others = [lost for step in alternative.steps for lost in step.lost if _is_of_another_sort(step, lost)]
+    everything = alternative.steps[0].left
+    return everything - sum(lost.count for lost in others) or everything
+
+
+def _is_of_another_sort(step: Step, lost: Lost) -> bool:
+    return step.stage is Stage.CLASS and lost.why.startswith(_OTHER_SORTS)
+
+
 def _obstacle(alternative: Alternative) -> str:
     """The first step that takes any device out, and which."""
     for step in alternative.steps:
-        if step.lost and step.stage not in _LATER:
-            return _lost_words(step)
+        lost = [each for each in step.lost if not _is_of_another_sort(step, each)]
+        if lost and step.stage not in _LATER:
+            return _lost_words(step, lost)
     return ""
 
 
-def _lost_words(step: Step) -> str:
-    lost = step.lost[0]
+def _lost_words(step: Step, those: Sequence[Lost]) -> str:
+    lost = those[0]
     why_not = f": {lost.why}" if lost.why else ""
-    rest = sum(each.count for each in step.lost[1:])
+    rest = sum(each.count for each in those[1:])
     more = f", and {rest:,} more" if rest else ""
     in_class = _OF_CLASS.search(step.words) if step.stage is Stage.CLASS else None
     wanted = f"are of class {in_class[1]}" if in_class else step.words
