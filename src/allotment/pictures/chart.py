@@ -7,7 +7,7 @@ keep their size on a wide page and on a narrow one. Colours come from the page's
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from allotment.pictures.markup import Markup, element, joined, number, percent
 from allotment.pictures.ticks import Extent, Tick, time_ticks
@@ -29,12 +29,16 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture, the keys of its legend (a swatch and words), and the numbers in it."""
+    """A picture, the keys of its legend (a swatch and words), and the numbers in it.
+
+    ``is_rowed``: the names of its rows stand to the left of it, and need room there.
+    """
 
     svg: Markup
     legend: tuple[tuple[Markup, str], ...] = ()
     table: Table | None = None
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
+    is_rowed: bool = False
 
 
 def drawing(name: str, title: str, about: str, height: float, *parts: Markup) -> Markup:

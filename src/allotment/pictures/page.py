@@ -99,12 +99,12 @@ def _section(each: Section) -> Markup:
     return element("section", element("h2", each.title), lead, *each.parts, class_=kind or None)
 
 
-def figure(chart: Chart, caption: str = "", *, rowed: bool = False, is_told: bool = True) -> Markup:
-    """A picture with its caption, its legend and its numbers. ``rowed`` leaves room at its left for names."""
+def figure(chart: Chart, caption: str = "") -> Markup:
+    """A picture with its caption, its legend and its numbers."""
     parts = [
         element("figcaption", caption) if caption else Markup(),
-        element("div", chart.svg, class_="rowed" if rowed else None),
-        legend(chart) if is_told else Markup(),
+        element("div", chart.svg, class_="rowed" if chart.is_rowed else None),
+        legend(chart),
         *(element("p", note, class_="soft") for note in chart.notes),
         numbers(chart.table) if chart.table else Markup(),
     ]

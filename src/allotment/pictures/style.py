@@ -62,6 +62,7 @@ th,td{text-align:left;padding:6px 12px 6px 0;border-bottom:1px solid var(--line)
 overflow-wrap:normal}
 thead th{color:var(--soft);font-weight:500;font-size:13px;vertical-align:bottom}
 tbody th{font-weight:500}
+tbody th.n{white-space:nowrap}
 th.n,td.n{text-align:right}
 td small{display:block;color:var(--soft);font-size:12px}
 details{margin-top:12px;font-size:14px}

@@ -81,7 +81,7 @@ def timeline(value: Timeline, name: str) -> Chart:
         *(_mark(mark, value.extent, bottom) for mark in value.marks),
         over,
     )
-    return Chart(svg, _legend(value, paints), _table(value), noted)
+    return Chart(svg, _legend(value, paints), _table(value), noted, is_rowed=len(value.rows) <= MOST_ROWS)
 
 
 def _paints(value: Timeline, name: str) -> Paints:

@@ -207,7 +207,7 @@ def _course(column: Column, found: Comparison, name: str) -> Iterator[Section]:
     planned = Planned([(work, work) for work in found.works])
     title = f"What runs on each card under {column.name}"
     chart, idle = cards(column.course, extent, f"{name}-cards", title, planned)
-    parts = [figure(chart, rowed=True), paragraph(idle, "soft") if idle else Markup()]
+    parts = [figure(chart), paragraph(idle, "soft") if idle else Markup()]
     shares = shares_of(column.course, extent, found.teams, column.figures)
     if len(shares.queues) > 1:
         parts += [heading("Who has the cards"), *share_parts(shares, f"{name}-share")]

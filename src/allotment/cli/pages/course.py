@@ -157,7 +157,12 @@ def _reclaims(spans: Sequence[Span], teams: Mapping[str, str]) -> Iterable[Recla
             found[key] = found.get(key, 0.0) + span.gpus
     for (at, team, work, by), amount in found.items():
         who = f"{teams[by]}'s {by}" if teams.get(by) else by
-        yield Reclaimed(at, team, who, amount, f"{work} loses {amount:g} GPUs" + (f" to {who}" if by else ""))
+        yield Reclaimed(at, team, who, amount, f"{work} loses {counted_gpus(amount)}")
+
+
+def counted_gpus(amount: float) -> str:
+    """``1 GPU``, ``2 GPUs``, ``0.5 GPUs``."""
+    return f"{amount:g} GPU" if amount == 1 else f"{amount:g} GPUs"
 
 
 def share_parts(value: SharesOverTime, name: str) -> tuple[Markup, ...]:

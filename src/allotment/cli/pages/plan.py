@@ -170,7 +170,7 @@ def _course(plan: Plan, clock: datetime | None) -> Iterator[Section]:
     chart, idle = cards(plan.course, extent, "cards", "What runs on each card", Planned(own, marks))
     yield Section(
         "Cards over time",
-        (figure(chart, rowed=True), paragraph(idle, "soft") if idle else Markup()),
+        (figure(chart), paragraph(idle, "soft") if idle else Markup()),
         "Of the draws, the one that ends at the half.",
         is_long=True,
     )

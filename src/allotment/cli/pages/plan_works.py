@@ -25,7 +25,7 @@ def fits_section(works: Sequence[WorkPlan]) -> Section:
     """Which cards would do, by work."""
     rows = tuple(_fit_row(each, each.fits) for each in works if each.fits is not None)
     titles = ("work", "", "devices that would do", "free", "what stands in the way of the others")
-    parts = [shown(Table(titles, rows, frozenset({2, 3})))]
+    parts = [shown(Table(titles, rows, frozenset({3})))]
     for each in works:
         if each.fits is not None and (each.fits.remedies or each.fits.notes):
             helps = [f"{each.name}: {remedy.words}" for remedy in each.fits.remedies]

@@ -56,7 +56,7 @@ def _figures(shares: SharesOverTime, extent: Extent) -> list[KeyFigure]:
     if shares.total:
         figures.append(KeyFigure(f"{shares.unit} in use", f"{mean / shares.total:.0%}", "in the mean"))
     figures.append(
-        KeyFigure("taken back", amount_words(sum(each.amount for each in shares.reclaims)), "times")
+        KeyFigure("taken back", amount_words(sum(each.amount for each in shares.reclaims)), "in all")
     )
     return figures
 
