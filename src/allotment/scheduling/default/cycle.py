@@ -8,7 +8,6 @@ are those of ``schedule_one.go`` and, for gangs, of the plugin ``gangscheduling`
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -202,24 +201,29 @@ class _Desk:
         return found
 
     def _best(self, pod: Pod) -> Candidate | Waits:
-        nodes = self.ground.nodes
-        enough = self.memory.settings.enough(len(nodes))
-        answers = self.ground.answers.setdefault(pod.likeness, {})
+        """Go round the nodes from where the last search stopped until there are enough candidates."""
+        ground = self.ground
+        nodes = len(ground.nodes)
+        enough = self.memory.settings.enough(nodes)
+        answers = ground.answers_for(pod)
         candidates: list[Candidate] = []
-        reasons: Counter[str] = Counter()
-        looked = 0
-        while looked < len(nodes) and len(candidates) < enough:
-            found = self.ground.look(pod, nodes[(self.start + looked) % len(nodes)], answers)
-            looked += 1
-            if isinstance(found, str):
-                reasons[found] += 1
-            else:
-                candidates.append(found)
-        self.start = (self.start + looked) % len(nodes) if nodes else 0
+        looked, missed = nodes, False
+        for number in answers.in_order(self.start):
+            found = answers.found.get(number) or ground.look(pod, number, answers)
+            if found is None:
+                missed = True
+                continue
+            candidates.append(found)
+            if len(candidates) == enough:
+                looked = (number - self.start) % nodes + 1
+                break
+        if missed:
+            answers.close()
+        self.start = (self.start + looked) % nodes if nodes else 0
         if not candidates:
-            return Waits(pod.key, refused(len(nodes), reasons))
+            return Waits(pod.key, refused(nodes, answers.why()))
         chosen = self._chosen(candidates)
-        return replace(chosen, allocations=named(pod, chosen.allocations, self.ground.shared))
+        return replace(chosen, allocations=named(pod, chosen.allocations, ground.shared))
 
     def _chosen(self, candidates: list[Candidate]) -> Candidate:
         found = scores(candidates)

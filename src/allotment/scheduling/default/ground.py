@@ -16,6 +16,7 @@ from allotment.devices.allocation import Taken
 from allotment.devices.claims import Allocation
 from allotment.devices.nodes import Node
 from allotment.devices.read_allocations import allocation_of
+from allotment.scheduling.default.answers import Answers, Changes
 from allotment.scheduling.default.devices import NOT_ALL, DeviceIndex, preference
 from allotment.scheduling.default.memory import Change, Memory
 from allotment.scheduling.state.amounts import CPU, PODS
@@ -27,7 +28,7 @@ MEMORY: Final = "memory"
 LEAST: Final = {CPU: 100, MEMORY: 200 * 1024**2}  # what a pod that asks for nothing is taken to use
 TOP: Final = 100
 DEVICES_WEIGHT: Final = 2
-EVERYWHERE: Final = ""
+_MOST_ANSWERS: Final = 256  # kinds of pods that answers are kept for
 _UNSCHEDULABLE = "node(s) were unschedulable"
 _NOT_READY = Taint("node.kubernetes.io/not-ready", effect="NoSchedule")
 
@@ -67,9 +68,6 @@ def _standing(pod: Pod, memory: Memory) -> Standing | None:
     return None if held is None else Standing(pod, held.node, held.allocations)
 
 
-Answers = dict[str, tuple[tuple[int, int], "Candidate | str"]]
-
-
 @dataclass(slots=True)
 class Ground:
     """The nodes of a state with all that stands on them."""
@@ -81,12 +79,16 @@ class Ground:
     taken: Taken = field(default_factory=Taken)
     shared: dict[str, Allocation] = field(default_factory=dict)
     users: Counter[str] = field(default_factory=Counter)
-    changes: Counter[str] = field(default_factory=Counter)
+    changes: Changes = field(default_factory=Changes)
+    numbers: dict[str, int] = field(init=False)
     answers: dict[tuple[object, ...], Answers] = field(default_factory=dict)
     standing: dict[str, Standing] = field(default_factory=dict)
     moved: list[str] = field(default_factory=list)
     waiting: dict[str, Pod] = field(default_factory=dict)
     turn: int = 0
+
+    def __post_init__(self) -> None:
+        self.numbers = {node.name: number for number, node in enumerate(self.nodes)}
 
     @classmethod
     def of(cls, state: State, before: Memory, memory: Memory, changes: Iterable[Change]) -> Ground:
@@ -129,7 +131,8 @@ class Ground:
         return ground
 
     def _follow(self, state: State, memory: Memory, keys: Iterable[str]) -> None:
-        """Put these pods where they stand now."""
+        """Put these pods where they stand now; what was taken is given back before it is taken again."""
+        arriving: list[Standing] = []
         for key in dict.fromkeys(keys):
             pod = state.pods.get(key)
             known = self.standing.get(key)
@@ -138,11 +141,13 @@ class Ground:
                 if known is not None:
                     self.remove(known.pod, known.node, known.allocations)
                 if wanted is not None:
-                    self.put(wanted.pod, wanted.node, wanted.allocations)
+                    arriving.append(wanted)
             if pod is None or pod.node is not None:
                 self.waiting.pop(key, None)
             else:
                 self.waiting[key] = pod
+        for each in arriving:
+            self.put(each.pod, each.node, each.allocations)
         self.moved.clear()
 
     def put(self, pod: Pod, node: str, allocations: tuple[Allocation, ...]) -> None:
@@ -156,7 +161,7 @@ class Ground:
                 if claim.shared in self.shared:
                     continue
                 self.shared[claim.shared] = allocation
-                self.changes[EVERYWHERE] += 1
+                self.changes.everywhere += 1
             self.taken.take(allocation)
             self._changed(node, allocation)
 
@@ -171,7 +176,7 @@ class Ground:
                 if self.users[claim.shared]:
                     continue
                 del self.shared[claim.shared]
-                self.changes[EVERYWHERE] += 1
+                self.changes.everywhere += 1
             self.taken.release(allocation)
             self._changed(node, allocation)
 
@@ -185,21 +190,33 @@ class Ground:
 
     def _changed(self, node: str, allocation: Allocation | None = None) -> None:
         """Answers about a node do not hold any more; about none, where devices are not of one node alone."""
-        self.changes[node] += 1
+        number = self.numbers.get(node)
+        if number is not None:
+            self.changes.log.append(number)
         if allocation is not None and not _of_one_node(allocation):
-            self.changes[EVERYWHERE] += 1
+            self.changes.everywhere += 1
 
-    def look(self, pod: Pod, node: ClusterNode, answers: Answers) -> Candidate | str:
-        """The node as a candidate, or why it is none; AllocationError where no node can be one.
+    def answers_for(self, pod: Pod) -> Answers:
+        """What is known of the nodes for pods like this one."""
+        likeness = pod.likeness
+        answers = self.answers.get(likeness)
+        if answers is None:
+            if len(self.answers) >= _MOST_ANSWERS:
+                self.answers.clear()
+            answers = self.answers[likeness] = Answers(len(self.nodes))
+        answers.catch_up(self.changes)
+        return answers
 
-        ``answers`` are those for pods like this one.
-        """
-        now = self.changes[node.name], self.changes[EVERYWHERE]
-        known = answers.get(node.name)
-        if known is not None and known[0] == now:
-            return known[1]
+    def look(self, pod: Pod, number: int, answers: Answers) -> Candidate | None:
+        """The node of this number as a candidate; AllocationError where no node can be one."""
+        if number in answers.refused:
+            return None
+        node = self.nodes[number]
         found = self._refusal(pod, node) or self._candidate(pod, node)
-        answers[node.name] = now, found
+        if isinstance(found, str):
+            answers.is_none(number, found)
+            return None
+        answers.is_candidate(number, found)
         return found
 
     def _candidate(self, pod: Pod, node: ClusterNode) -> Candidate | str:
