@@ -14,10 +14,11 @@ import click
 
 from allotment.cli.columns import Column as TableColumn
 from allotment.cli.columns import cut, table
+from allotment.cli.forms.course import last_of, use_line
 from allotment.cli.forms.markdown import plain
 from allotment.cli.forms.markdown import rows as markdown_rows
 from allotment.cli.shared import safe
-from allotment.cli.words import counted
+from allotment.cli.words import counted, span
 from allotment.planning.compare.comparison import Advice, Column, Comparison, Row, Told, Verdict
 from allotment.planning.compare.words import interval, said
 from allotment.planning.scenes.values import Assumption
@@ -46,6 +47,7 @@ def as_text(found: Comparison, width: int | None = None) -> Iterator[str]:
     for column in found.columns:
         if column.refused:
             yield from _folded(f"{safe(column.name)} cannot do it: {safe(column.refused)}", limit)
+    yield from _use(found, names)
     if found.differs:
         yield from ("", click.style("First decision that differs", bold=True))
         for each in found.differs:
@@ -195,6 +197,19 @@ def _two_lines(found: Comparison, column: Column, row: Row) -> tuple[str, str]:
 def _painted(cell: str, piece: str) -> str:
     colour = COLOURS.get(cell[-1:])
     return click.style(piece, fg=colour) if colour else piece
+
+
+def _use(found: Comparison, names: Sequence[str]) -> Iterator[str]:
+    """Cards in use over time, all columns on one scale."""
+    played = [
+        (name, column.course) for name, column in zip(names, found.played, strict=True) if column.course
+    ]
+    until = max((last_of(course) for _, course in played), default=0.0)
+    if until <= 0:
+        return
+    yield from ("", f"cards in use over {span(until)}, in the first draw")
+    widest = max(len(safe(name)) for name, _ in played)
+    yield from (f"  {safe(name):<{widest}}  {use_line(course, until)}".rstrip() for name, course in played)
 
 
 def _advice(advice: Advice, limit: int) -> Iterator[str]:

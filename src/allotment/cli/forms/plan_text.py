@@ -11,6 +11,7 @@ from typing import Final
 import click
 
 from allotment.cli.columns import folded
+from allotment.cli.forms.course import course_lines
 from allotment.cli.forms.plan_words import (
     MARKS,
     amounts,
@@ -35,6 +36,7 @@ from allotment.cli.pictures import sparkline
 from allotment.cli.shared import safe
 from allotment.cli.words import counted, span
 from allotment.planning.plan.plan import Becomes, Change, Plan, WorkPlan
+from allotment.simulation.outcome import Outcome
 
 MOST: Final = 12
 FEW_ASSUMPTIONS: Final = 6
@@ -63,6 +65,8 @@ def _lines(plan: Plan, now: float) -> Iterator[str]:
     for work in plan.works:
         yield ""
         yield from _work(plan, work, now)
+    if plan.course is not None:
+        yield from _course(plan, plan.course)
     if plan.works:
         yield from _below(plan, now)
     for caveat in plan.caveats:
@@ -120,6 +124,13 @@ def _rows(plan: Plan, work: WorkPlan, now: float) -> Iterator[tuple[str, str]]:
     if not work.failed.is_nothing:
         yield "fails", f"{amounts(work.failed)} volumes"
     yield "rests on", work.basis
+
+
+def _course(plan: Plan, course: Outcome) -> Iterator[str]:
+    for number, line in enumerate(course_lines(course, [work.name for work in plan.works])):
+        if not number:
+            yield ""
+        yield safe(line)
 
 
 def _below(plan: Plan, now: float) -> Iterator[str]:
