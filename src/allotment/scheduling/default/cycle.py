@@ -103,9 +103,9 @@ class _Desk:
         ]
         return sorted(waiting, key=self._rank)
 
-    def _rank(self, pod: Pod) -> tuple[int, float, str]:
+    def _rank(self, pod: Pod) -> tuple[int, float, float, str]:
         known = self.failed.get(pod.key)
-        return -pod.priority, known.at if known else pod.created, pod.key
+        return -pod.priority, known.at if known else pod.created, pod.created, pod.key
 
     def give_up(self) -> None:
         """Those that have kept a place for too long give it back."""

@@ -31,6 +31,8 @@ ERROR: Final = "SchedulerError"
 NO_PARTS: Final = "the default scheduler gives out no parts of a GPU that are not devices of their own"
 _SHOWN: Final = 2
 _MANY: Final = 10**9
+_MOMENT: Final = 1e-8  # between two pods that are made at one time, for the order in which they are tried
+_NUMBERED: Final = 10**6
 
 
 @dataclass(slots=True, eq=False)
@@ -70,7 +72,7 @@ class Binder:
         self.waiting: Counter[str] = Counter()
         self.refused: list[Order] = []
         self.changed = False
-        self.freed = 0
+        self.freed = self.number = 0
         self.free_at = self.last = 0.0
 
     def add(self, work: Work) -> None:
@@ -102,7 +104,8 @@ class Binder:
             if kind.work.ask.request.shared:
                 self.refused.append(Waits(pod.work, UNSCHEDULABLE, NO_PARTS, never=True))
             else:
-                kind.line.hidden[pod] = now
+                self.number = (self.number + 1) % _NUMBERED
+                kind.line.hidden[pod] = now - (_NUMBERED - self.number) * _MOMENT
                 self.waiting[pod.work] += 1
                 kind.line.untold[pod.work] = None
         self.changed = True
