@@ -23,9 +23,10 @@ def payers_of(
 ) -> tuple[Payer, ...]:
     """Who is set back in any of the draws, those that are so most often first.
 
-    ``ends`` is until when what is planned runs in each draw; no longer are fleets looked at.
+    ``ends`` is until when what is planned runs in each draw; no longer are fleets looked at. Of the draws
+    with what is planned only those are looked at that were played without it too.
     """
-    found = list(_payers(others, beside, alone, ends))
+    found = list(_payers(others, beside[: len(alone)], alone, ends[: len(alone)]))
     return tuple(sorted(found, key=lambda each: (-each.draws, -(each.later.p50 or 0.0), each.name)))
 
 
