@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from allotment.cli.cluster import cluster_options, snapshot_for
+from allotment.cli.cluster import snapshot_for
 from allotment.cli.columns import folded, terminal_width
 from allotment.cli.forms.queues import as_data, as_text
 from allotment.cli.shared import output_option
+from allotment.cli.world import AskedWorld, any_world
 from allotment.errors import EXIT_FINE, UsageError, did_you_mean
 from allotment.planning.queues import Shares
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Say what each team's share is, and what is in use of it.")
 @click.argument("names", nargs=-1, metavar="[QUEUE]...")
-@cluster_options
+@any_world
 @click.option(
     "--platform",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -32,9 +33,7 @@ if TYPE_CHECKING:
     help="The platform's file (default: $ALLOT_PLATFORM, /etc/allotment, then this folder's).",
 )
 @output_option("text", "json")
-def command(
-    names: tuple[str, ...], cluster: str | None, snapshot: Path | None, platform: Path | None, form: str
-) -> int:
+def command(names: tuple[str, ...], asked: AskedWorld, platform: Path | None, form: str) -> int:
     """Say what is guaranteed to each team, what it uses, borrows and lends, and what waits.
 
     Of a cluster (--cluster), of one as it was written down (--snapshot), or, with neither, of this machine by
@@ -42,8 +41,10 @@ def command(
     it comes back by taking it from them; weights share out what nobody has a right to. A queue that is named
     is explained: how its numbers come about. Of a cluster with Kueue, the order of what waits follows, and
     what becomes of it by a model of Kueue.
+
+    Of a fleet in words (--describe) or in files (--devices) it is what the platform's file becomes there.
     """
-    found = snapshot_for(cluster, snapshot)
+    found = _cluster(asked, platform)
     shares = _named(_shares(found, platform), names)
     data, lines = as_data(shares), [*as_text(shares, terminal_width(), in_words=bool(names))]
     if found is not None:
@@ -60,6 +61,15 @@ def command(
     for line in lines:
         click.echo(line)
     return EXIT_FINE
+
+
+def _cluster(asked: AskedWorld, platform: Path | None) -> Snapshot | None:
+    """The cluster that the options name or describe; None where they do neither."""
+    if asked.devices or asked.describe is not None:
+        from allotment.cli.described import described_queues
+
+        return described_queues(asked, platform).snapshot
+    return snapshot_for(asked.cluster, asked.snapshot)
 
 
 def _shares(found: Snapshot | None, platform: Path | None) -> Shares:

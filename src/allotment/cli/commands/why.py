@@ -38,6 +38,9 @@ def command(
     the evidence, then what its queue may use, what a model of Kueue says that Kueue does next (whom it would
     evict, whose end would let it in), then the devices and the changes.
 
+    With --describe or --devices and a cluster's platform, then what its quota is, and whether the schedulers
+    would let it start there by themselves, by their models.
+
     The exit code is 0 whatever the answer is, as that of `allot claim`; `allot check` refuses what never
     fits.
     """
@@ -57,6 +60,14 @@ def command(
         said = said_of_unsent(name, repository, platform, team, chosen)
         data["next"] = said_data(said)
         lines += ["", *next_lines(said)] if said.outlooks else [f"note: {each}" for each in said.notes]
+    elif asked.devices or asked.describe is not None:
+        from allotment.cli.described import asked_about
+        from allotment.cli.forms.described import described_data, described_lines
+
+        about = asked_about(name, repository, platform, team, chosen)
+        if about is not None:
+            data["next"] = described_data(about)
+            lines += described_lines(about)
     if form == "json":
         click.echo(json.dumps(data, indent=2, ensure_ascii=False))
         return EXIT_FINE

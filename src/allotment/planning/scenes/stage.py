@@ -134,3 +134,14 @@ def _added(snapshot: Snapshot, added: tuple[Object, ...]) -> Iterator[Assumption
     if classes:
         said = f"{snapshot.name} does not have them: they are taken as rendered"
         yield Assumption("device classes", ", ".join(classes), Source.STATED, said)
+
+
+def as_cluster(stage: Stage, now: float) -> Snapshot:
+    """The stage as a snapshot of its own: with its devices and the nodes that the world knows."""
+    if stage.real is not None:
+        return stage.snapshot
+    world = stage.world
+    objects: list[Object] = [each.to_dict() for each in world.slices]
+    objects += [each.to_dict() for each in world.classes.values()]
+    objects += [each.to_dict() for each in world.nodes.values()]
+    return replace(_with(stage.snapshot, tuple(objects)), time=now)

@@ -1,0 +1,123 @@
+"""A cluster that is only described, as if it were there: the platform's queues on a fleet in words.
+
+Files of devices will do as well. Nothing runs there, so that whatever is told is what quotas and devices
+alone decide.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from allotment.cli.cluster import hold_cluster
+from allotment.cli.opened import Opened, open_repository
+from allotment.cli.world import AskedWorld, ChosenWorld
+from allotment.errors import AllotmentError, FindingsError, UsageError
+from allotment.planning.scenes.asks import card_name
+from allotment.planning.scenes.scene import scene_for
+from allotment.planning.scenes.sent import Sent, sent_now
+from allotment.planning.scenes.stage import as_cluster, staged
+from allotment.planning.scenes.values import Place
+from allotment.platform.find import find_platform
+from allotment.scheduling.state.claimed_devices import is_gpu
+from allotment.simulation.setting import Scheduler
+
+if TYPE_CHECKING:
+    from allotment.kubernetes.cluster.snapshot import Snapshot
+    from allotment.planning.queues import Share
+    from allotment.platform.model import Platform
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A made-up cluster: its objects, and the platform whose queues it has."""
+
+    snapshot: Snapshot
+    platform: Platform
+    place: Place
+
+
+def is_described(asked: AskedWorld) -> bool:
+    """Whether the options describe a fleet, and name no cluster."""
+    return bool(asked.devices) or asked.describe is not None
+
+
+def described(chosen: ChosenWorld, platform: Platform) -> Described:
+    """The fleet with the platform's queues."""
+    place = Place(chosen.without_errors(), chosen.name, None, chosen.is_here)
+    stage = staged(platform, place, Scheduler(platform.scheduler))
+    snapshot = replace(as_cluster(stage, time.time()), notes=tuple(_about(place, platform)))
+    return Described(snapshot, platform, place)
+
+
+def _about(place: Place, platform: Platform) -> Iterator[str]:
+    """What has to be known of a cluster that is none."""
+    cards = Counter(
+        card_name(device)
+        for published in place.world.slices
+        if is_gpu(published.driver)
+        for device in published.devices
+    )
+    told = ", ".join(f"{count:,} x {card}" for card, count in sorted(cards.items()))
+    yield f"{place.name} has {told or 'no cards'}, and nothing runs there"
+    if platform.scheduler != "default":
+        yield "its queues are those that the platform's file becomes"
+
+
+def described_queues(asked: AskedWorld, option: Path | None) -> Described:
+    """The made-up cluster that `allot queues` is asked about; UsageError without a cluster's platform."""
+    platform, origin = find_platform(Path(), option=option, environ=os.environ)
+    hold_cluster(platform, origin, "a fleet in words has no queues by it")
+    return described(asked.chosen().decided_by(platform.versions.kubernetes), platform)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedAbout:
+    """A campaign, fleet or gang of a repository, and the made-up cluster that it is sent to."""
+
+    name: str
+    opened: Opened
+    cluster: Described
+
+    def share(self) -> Share | None:
+        """The share of cards of the team's queue."""
+        from allotment.planning.queues_of_cluster import shares_of_cluster
+
+        found = shares_of_cluster(self.cluster.snapshot).shares
+        return next((each for each in found if each.queue == self.opened.team.name), None)
+
+    def placed(self) -> Sent | None:
+        """What the scheduler that places would do; None where that cannot be played."""
+        try:
+            scene = scene_for(
+                self.opened.repository,
+                self.cluster.platform,
+                self.opened.team,
+                self.cluster.place,
+                names=[self.name],
+            )
+        except AllotmentError:
+            return None
+        return sent_now(scene, self.name)
+
+
+def asked_about(
+    name: str, root: Path, platform: Path | None, team: str | None, chosen: ChosenWorld
+) -> AskedAbout | None:
+    """What a name is on a described cluster; None where it is none of these, or has no cluster."""
+    stem = Path(name).stem if name.endswith((".yaml", ".yml")) else name
+    try:
+        opened, _ = open_repository(root, platform=platform, team=team, campaigns=[name], programs=True)
+    except (FindingsError, UsageError):
+        return None
+    repository = opened.repository
+    if opened.platform.engine != "kubernetes" or not any(
+        stem in each for each in (repository.campaigns, repository.fleets, repository.gangs)
+    ):
+        return None
+    return AskedAbout(stem, opened, described(chosen, opened.platform))

@@ -1,0 +1,74 @@
+"""What a campaign would meet on a cluster that is only described, for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from allotment.cli.described import AskedAbout
+from allotment.cli.forms.kueue_next import next_lines, said_data
+from allotment.cli.shared import safe
+from allotment.cli.words import counted
+from allotment.planning.kueue_asked import NOTHING_SAID, Said, next_of_unsent
+from allotment.planning.scenes.sent import Sent
+
+PLACERS: Final = {"default": "the default scheduler", "kai": "KAI", "both": "KAI, after Kueue,"}
+
+
+def described_lines(about: AskedAbout) -> Iterator[str]:
+    """Its quota, and what those who decide would do if it were sent now."""
+    share = about.share()
+    if share is not None and share.sum:
+        yield ""
+        yield f"  the quota of {safe(share.queue)}: {safe(share.sum)}"
+    said = _kueue(about)
+    if said.outlooks:
+        yield ""
+        yield from next_lines(said)
+    placed = _placed(about)
+    if placed is not None:
+        yield ""
+        yield f"  what {PLACERS[about.cluster.platform.scheduler]} would do if it were sent (a model):"
+        yield from (f"    {safe(line)}" for line in _sentences(placed))
+
+
+def described_data(about: AskedAbout) -> dict[str, Any] | None:
+    """The same for programs."""
+    found = said_data(_kueue(about)) or {}
+    placed = _placed(about)
+    if placed is not None:
+        found["placed"] = {
+            "started": placed.started,
+            "wanted": placed.wanted,
+            "nodes": list(placed.nodes),
+            "reason": placed.reason,
+            "message": placed.message,
+            "never": placed.never,
+        }
+    return found or None
+
+
+def _kueue(about: AskedAbout) -> Said:
+    """What Kueue decides, where it does."""
+    if about.cluster.platform.scheduler not in {"kueue", "both"}:
+        return NOTHING_SAID
+    opened = about.opened
+    said = next_of_unsent(about.cluster.snapshot, about.name, opened.repository, opened.platform, opened.team)
+    return replace(said, version=said.model, notes=())  # it has what the platform's file says
+
+
+def _placed(about: AskedAbout) -> Sent | None:
+    return about.placed() if about.cluster.platform.scheduler in PLACERS else None
+
+
+def _sentences(placed: Sent) -> Iterator[str]:
+    if not placed.waits:
+        yield f"it starts {'its only pod' if placed.wanted == 1 else f'all {placed.wanted:,} pods'} at once"
+    elif placed.started:
+        yield f"it starts {placed.started:,} of {placed.wanted:,} pods at once, and the others wait"
+    else:
+        yield f"it starts none of {counted(placed.wanted, 'pod')}"
+    if placed.waits and (told := placed.message or placed.reason):
+        yield told
+    yield from placed.notes
