@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Final
 
 from allotment.errors import UsageError
 from allotment.planning.compare.advising import advice_for
@@ -17,13 +18,13 @@ from allotment.planning.compare.differences import difference
 from allotment.planning.compare.first_difference import first_difference
 from allotment.planning.compare.rows import figures_of
 from allotment.planning.scenes.values import Assumption, Scene
-from allotment.simulation.draws import Draws
-from allotment.simulation.many import draws_of
+from allotment.simulation.many import Case, Task, course, played
+from allotment.simulation.many import Play as CoursePlayer
 from allotment.simulation.metrics import Metrics, ground_of, measure
 from allotment.simulation.outcome import Outcome
 from allotment.simulation.quantiles import spread
-from allotment.simulation.simulate import simulate
 
+FINISH: Final = "finish."
 Told = Callable[[str, int, int], None]
 Figures = dict[str, tuple[Row, float | None]]
 
@@ -41,7 +42,11 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """How it is played: the seeds, until when, what cards cost, and in how many processes."""
+    """How it is played: the seeds, until when, what cards cost, and in how many processes.
+
+    ``by_work`` gives each work a row of its own, which many thousands of works are better without;
+    ``course`` plays one seed, where more differs from seed to seed than what pages take.
+    """
 
     seed: int = 1
     draws: int = 10
@@ -49,6 +54,8 @@ class Play:
     prices: Mapping[str, float] | None = None
     currency: str = "EUR"
     processes: int | None = None
+    by_work: bool = True
+    course: CoursePlayer = course
 
 
 def untold(_name: str, _done: int, _of: int) -> None:
@@ -57,9 +64,9 @@ def untold(_name: str, _done: int, _of: int) -> None:
 
 def compare(variants: Sequence[Variant], play: Play, told: Told = untold) -> Comparison:
     """The comparison of these variants; the others are held against the first that can be played."""
-    played = [_played(variant, play, partial(told, variant.name)) for variant in variants]
-    rows = _rows([figures for _, figures in played])
-    columns = [_column(column, figures, rows) for column, figures in played]
+    results = [_played(variant, play, partial(told, variant.name)) for variant in variants]
+    rows = _rows([figures for _, figures in results])
+    columns = [_column(column, figures, rows) for column, figures in results]
     base = next((column for column in columns if not column.refused), None)
     if base is None:
         raise UsageError(
@@ -100,26 +107,30 @@ def _played(
     scene = variant.scene
     if scene is None:
         return plain, ()
-    course = simulate(scene.setting, scene.works, scene.run_times, Draws(play.seed), play.until)
+    case = Case(scene.setting, scene.works, scene.run_times, play.until)
+    course = play.course(case, play.seed)
     told(1, play.draws)
     figures = partial(measure, works=scene.works, ground=ground_of(scene.setting), prices=play.prices)
-    others = draws_of(
-        scene.setting,
-        scene.works,
-        scene.run_times,
-        range(play.seed + 1, play.seed + play.draws),
-        play.until,
+    others = played(
+        [case],
+        [Task(0, seed) for seed in range(play.seed + 1, play.seed + play.draws)],
+        partial(_read, figures, play.by_work),
         processes=play.processes,
-        read=partial(_read, figures),
         told=lambda done, _: told(done + 1, play.draws),
+        play=play.course,
     )
     first = figures(course)
     column = replace(plain, course=course, figures=first, assumptions=scene.assumptions, notes=course.notes)
-    return column, (figures_of(first), *others)
+    return column, (_figures(first, play.by_work), *others)
 
 
-def _read(figures: Callable[[Outcome], Metrics], outcome: Outcome) -> Figures:
-    return figures_of(figures(outcome))
+def _read(figures: Callable[[Outcome], Metrics], by_work: bool, outcome: Outcome) -> Figures:  # noqa: FBT001
+    return _figures(figures(outcome), by_work)
+
+
+def _figures(metrics: Metrics, by_work: bool) -> Figures:  # noqa: FBT001 - carried to other processes by place
+    found = figures_of(metrics)
+    return found if by_work else {key: each for key, each in found.items() if not key.startswith(FINISH)}
 
 
 def _rows(figures: Sequence[Sequence[Figures]]) -> list[Row]:
