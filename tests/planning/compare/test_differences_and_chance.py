@@ -67,6 +67,9 @@ def run(index: int, bound: float, *, node: str = "n1", end: End = End.COMPLETE, 
     return Span("books", "archive", index, 1, node, (), "L4", 1.0, bound, bound, bound + 600, end, by=by)
 
 
+GROWN = "its window has grown to 1 by then"
+
+
 def outcome(*spans: Span, waits: tuple[WaitSpan, ...] = ()) -> Outcome:
     return Outcome("kueue", 1, 5000.0, spans, waits, (), ())
 
@@ -85,7 +88,7 @@ WAITS = (WaitSpan("books", "WaitingForQuota", "1 more needed", 0.0, 600.0),)
         (
             outcome(run(0, 0), run(1, 2)),
             outcome(run(0, 0)),
-            "after 2s kueue starts v2 of books on n1; kai does not start it, because its window is 1 by then",
+            "after 2s kueue starts v2 of books on n1; kai does not start it, because " + GROWN,
         ),
         (
             outcome(run(0, 0)),

@@ -1,7 +1,7 @@
 """Whether a scheduler is worth adding for this work, out of the differences and nothing else.
 
 A gain or a cost counts when it is beyond chance. From a tenth of the other's figure on it is worth the
-trouble of another scheduler; from a thirtieth on it is noted, and no more than a maybe. Waits are held
+trouble of another scheduler; from a twentieth on it is noted, and no more than a maybe. Waits are held
 against a quarter of an hour where they are shorter, and GPU-hours that are spent again against all that are
 spent: little is no reason, however often it doubles. What the gain rests on (a part of a card, reclaim, whole
 nodes kept free) is seen in what was played, and says when it is not so.
@@ -21,7 +21,7 @@ from allotment.simulation.outcome import End
 from allotment.simulation.work import Kind
 
 WORTH: Final = 0.10
-NOTED: Final = 0.03
+NOTED: Final = 0.05
 SHORT_WAIT: Final = 900.0
 PRECEDING: Final = {"kueue": ("default",), "kai": ("kueue", "default"), "both": ("kai", "kueue", "default")}
 CLOSE: Final = "{against} comes close: nothing differs by a tenth"

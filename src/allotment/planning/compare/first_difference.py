@@ -18,8 +18,9 @@ from allotment.planning.compare.words import lasting
 from allotment.simulation.outcome import End, Outcome, Span
 from allotment.simulation.work import Kind, Work
 
-PACE_SECONDS: Final = 10.0
+PACE_SECONDS: Final = 30.0
 PACE_PART: Final = 0.01
+"""Half a minute covers a step of the window controller (20 s) and the rounds of the schedulers."""
 
 
 class What(NamedTuple):
@@ -136,7 +137,9 @@ def _narrow(outcome: Outcome, work: Work | None, at: float) -> str:
     """Where nothing waits, what keeps a pod from being is the window, narrower than it may become."""
     spans = (span for span in outcome.spans if work is not None and span.work == work.name)
     running = sum(span.bound <= at + PACE_SECONDS < span.ended for span in spans)
-    return f"its window is {running} by then" if work is not None and 0 < running < work.most else ""
+    return (
+        f"its window has grown to {running} by then" if work is not None and 0 < running < work.most else ""
+    )
 
 
 def _first_place(here: Course, there: Course, works: Mapping[str, Work]) -> Differs | None:

@@ -62,7 +62,8 @@ def _figures(metrics: Metrics) -> Iterable[Figure]:
 
 
 def _of_wait(wait: Waiting) -> Iterable[Figure]:
-    who = f"{wait.team}'s {_KINDS[wait.kind]}" if wait.works > 1 else f"{wait.team}'s {wait.kind}"
+    whose = f"{wait.team}'" if wait.team.endswith("s") else f"{wait.team}'s"
+    who = f"{whose} {_KINDS[wait.kind]}" if wait.works > 1 else f"{whose} {wait.kind}"
     key = f"wait.{wait.team}.{wait.kind}"
     if wait.works == 1:
         yield Row(f"{key}.max", f"wait of {who}", Unit.SECONDS, of=wait.team), wait.most

@@ -1,0 +1,126 @@
+"""`allot compare`: the same work under several schedulers or settings, side by side."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from allotment.cli.columns import terminal_width
+from allotment.cli.forms.compared import as_data, as_markdown, as_text
+from allotment.cli.inputs import inputs_of, inputs_option
+from allotment.cli.shared import output_option, world_options, write_out
+from allotment.cli.world import AskedWorld, any_world
+from allotment.errors import EXIT_FINE
+from allotment.planning.compare.comparison import Comparison
+from allotment.platform.model import SCHEDULERS
+
+DRAWS = 10
+HORIZON_DAYS = 7
+
+
+@click.command(short_help="Decide the same work under several schedulers, side by side.")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@world_options
+@any_world
+@click.option(
+    "--scheduler",
+    "schedulers",
+    multiple=True,
+    type=click.Choice(SCHEDULERS),
+    help="A column of its own; may be given again (default: all four; with --with, the platform's).",
+)
+@click.option(
+    "--with",
+    "changes",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A further column with this changed: sharing=fraction, quota.TEAM=4, window=8, "
+    '"describe=4 x L4", versions.kai=0.18; several changes joined by ;. May be given again.',
+)
+@click.option(
+    "--beside",
+    multiple=True,
+    metavar="TEAM=DIR",
+    help="Another team's repository, whose work is sent too. May be given again.",
+)
+@click.option(
+    "--at",
+    multiple=True,
+    metavar="NAME=TIME",
+    help="A campaign, fleet or gang is sent so much later: training=2h. May be given again.",
+)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="The first seed.")
+@click.option(
+    "--draws", type=click.IntRange(1, 1000), default=DRAWS, show_default=True, help="How many seeds."
+)
+@click.option(
+    "--days",
+    type=click.FloatRange(0, 366, min_open=True),
+    default=HORIZON_DAYS,
+    show_default=True,
+    help="How far to look.",
+)
+@inputs_option
+@output_option("text", "json", "markdown", "html")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=None, help="Write to a file.")
+def command(
+    names: tuple[str, ...],
+    repository: Path,
+    platform: Path | None,
+    team: str | None,
+    asked: AskedWorld,
+    schedulers: tuple[str, ...],
+    changes: tuple[str, ...],
+    beside: tuple[str, ...],
+    at: tuple[str, ...],
+    seed: int,
+    draws: int,
+    days: float,
+    inputs: tuple[str, ...],
+    form: str,
+    out: Path | None,
+) -> int:
+    """Decide the same work under several schedulers, or with other settings, and hold them side by side.
+
+    Without names all campaigns, fleets and gangs of the repository are sent at once. Every column plays the
+    same work under the same seeds, so that what differs by chance is told from what does not: waiting, ends,
+    use of cards, whole nodes kept free, fairness, what reclaims cost. Then comes the first decision that
+    differs, with its reason, and whether a scheduler is worth adding for this work.
+
+    It is a simulation by models of the schedulers; what it takes for granted stands below. The exit code is
+    0 whatever the answer is.
+    """
+    from allotment.cli.comparing import question, schedulers_of
+    from allotment.cli.planned import grounds
+    from allotment.planning.compare.comparing import Play, compare
+
+    settings = inputs_of(inputs)
+    found = grounds(repository, names, asked, platform=platform, team=team)
+    ask = question(found, beside, at, settings, platform)
+    prices = ask.files.platform.prices
+    play = Play(seed, draws, days * 86_400, prices.hour, prices.currency)
+    variants = [*ask.variants(schedulers_of(schedulers, changes, ask.files.platform), changes)]
+    write_out(_written(compare(variants, play, _told), form, out), out)
+    return EXIT_FINE
+
+
+def _written(found: Comparison, form: str, out: Path | None) -> str:
+    if form == "json":
+        return json.dumps(as_data(found), ensure_ascii=False, indent=2)
+    if form == "markdown":
+        return "\n".join(as_markdown(found))
+    if form == "html":
+        from allotment.cli.pages.compare import compare_page
+
+        return compare_page(found).rstrip("\n")
+    return "\n".join(as_text(found, None if out else terminal_width()))
+
+
+def _told(name: str, done: int, of: int) -> None:
+    """How far it is, where somebody looks on."""
+    if sys.stderr.isatty():
+        end = "\r" if done < of else "\r\x1b[K"
+        click.echo(f"\r{name}: {done} of {of} draws{end}", err=True, nl=False)

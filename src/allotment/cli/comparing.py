@@ -1,0 +1,156 @@
+"""What `allot compare` is asked: files and a world into variants, each with its scene, or why it has none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from allotment.cli.opened import open_repository
+from allotment.cli.planned import Grounds
+from allotment.errors import AllotmentError, UsageError, did_you_mean
+from allotment.planning.compare.changing import Files, changed, changes_of
+from allotment.planning.compare.comparing import Variant
+from allotment.planning.scenes.scene import scene_for
+from allotment.planning.scenes.values import Choices, Known, Scene
+from allotment.platform.model import SCHEDULERS, Platform, Team
+from allotment.platform.need import Need
+from allotment.quantities import QuantityError
+from allotment.quantities.duration import parse_duration
+from allotment.repository.model import Fleet, Gang, Repository
+from allotment.simulation.setting import Chances, Pace
+from allotment.simulation.work import Work
+
+PART = "-part"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is compared: the files, the team whose they are, which of its works, and when which is sent."""
+
+    files: Files
+    team: Team
+    names: tuple[str, ...]
+    known: Known
+    arrivals: Mapping[str, float]
+    inputs: tuple[Pace, Chances]
+
+    def variants(self, schedulers: Sequence[str], changes: Sequence[str]) -> Iterator[Variant]:
+        """Each scheduler as it is, and with each group of changes."""
+        for scheduler in schedulers:
+            for text in ("", *changes):
+                yield self._variant(scheduler, changes_of(text))
+
+    def _variant(self, scheduler: str, changes: tuple[str, ...]) -> Variant:
+        name = f"{scheduler} with {'; '.join(changes)}" if changes else scheduler
+        files = self.files
+        for change in changes:
+            files = changed(files, change)
+        try:
+            scene = self._scene(files, scheduler)
+        except AllotmentError as error:
+            return Variant(name, scheduler, changes, refused=" ".join(str(error).split()))
+        return Variant(name, scheduler, changes, scene)
+
+    def _scene(self, files: Files, scheduler: str) -> Scene:
+        scene = scene_for(
+            files.repository,
+            files.platform,
+            files.platform.teams.get(self.team.name, self.team),
+            files.place,
+            scheduler=scheduler,
+            names=self.names,
+            known=self.known,
+            choices=Choices(*self.inputs, window=files.controller),
+            beside=files.beside,
+        )
+        if not scene.works:
+            raise UsageError(
+                "there is nothing to compare: no campaign, fleet or gang is left to do",
+                where=str(files.repository.root),
+            )
+        _hold_cards(scene, (files.repository, *(each for each, _ in files.beside)))
+        return replace(scene, works=tuple(_arriving(scene.works, self.arrivals)))
+
+
+def question(
+    found: Grounds,
+    beside: Sequence[str],
+    at: Sequence[str],
+    inputs: tuple[Pace, Chances],
+    option: Path | None,
+) -> Question:
+    """The question that the options ask of what was found; ``option`` is the platform's file."""
+    others = tuple(_beside(text, found.platform, option) for text in beside)
+    files = Files(found.repository, found.platform, found.place, others)
+    return Question(files, found.team, found.names, found.known, _arrivals(at, files), inputs)
+
+
+def schedulers_of(asked: Sequence[str], changes: Sequence[str], platform: Platform) -> tuple[str, ...]:
+    """Those that were asked for; without any all four, or with changes that of the platform."""
+    if asked:
+        return tuple(dict.fromkeys(asked))
+    return (platform.scheduler,) if changes else SCHEDULERS
+
+
+def _beside(text: str, platform: Platform, option: Path | None) -> tuple[Repository, Team]:
+    name, mark, folder = text.partition("=")
+    if not mark or name not in platform.teams:
+        raise UsageError(
+            f"`--beside {text}` names no team of the platform",
+            remedy=did_you_mean(name, platform.teams) or "write --beside TEAM=DIR",
+        )
+    root = Path(folder)
+    if not root.is_dir():
+        raise UsageError(f"there is no folder {folder}", remedy="write --beside TEAM=DIR")
+    opened, _ = open_repository(root, platform=option, team=name, programs=True)
+    return opened.repository, platform.teams[name]
+
+
+def _arrivals(texts: Sequence[str], files: Files) -> Mapping[str, float]:
+    """When which work is sent, in seconds from the beginning."""
+    known = [
+        name
+        for each in (files.repository, *(one for one, _ in files.beside))
+        for name in (*each.campaigns, *each.fleets, *each.gangs)
+    ]
+    found = {}
+    for text in texts:
+        name, _, moment = text.partition("=")
+        if name not in known:
+            raise UsageError(
+                f"`--at {text}` names no campaign, fleet or gang",
+                remedy=did_you_mean(name, known) or "write --at NAME=2h",
+            )
+        try:
+            found[name] = float(parse_duration(moment))
+        except QuantityError as error:
+            raise UsageError(f"`--at {text}`: {error}", remedy=f"write --at {name}=2h") from None
+    return found
+
+
+def _hold_cards(scene: Scene, repositories: Sequence[Repository]) -> None:
+    """Raise UsageError for work that needs a card and would be sent without one."""
+    needs = {name: need for each in repositories for name, need in _needs(each)}
+    for work in scene.planned:
+        name = work.name.partition(PART)[0]
+        need = needs.get(name)
+        if need is None or need.cpu is not None or work.ask.claims or work.ask.gpus > 0:
+            continue
+        told = next(
+            (note for note in scene.notes if f"/{name}: " in note), "its way to share one is not there"
+        )
+        raise UsageError(f"{name} would get no card: {told}")
+
+
+def _needs(repository: Repository) -> Iterator[tuple[str, Need | None]]:
+    for campaign in repository.campaigns.values():
+        yield campaign.name, repository.pipelines[campaign.pipeline].gpu
+    programs: list[Fleet | Gang] = [*repository.fleets.values(), *repository.gangs.values()]
+    yield from ((program.name, program.gpu) for program in programs)
+
+
+def _arriving(works: Sequence[Work], arrivals: Mapping[str, float]) -> Iterator[Work]:
+    for work in works:
+        later = arrivals.get(work.name.partition(PART)[0], 0.0) if work.running == () else 0.0
+        yield replace(work, arrival=work.arrival + later) if later else work
