@@ -194,7 +194,7 @@ def test_two_teams_may_call_their_campaigns_alike(tmp_path: Path) -> None:
     found = scene_for(ours, platform(), ARCHIVE, described(), beside=[(theirs, LABORATORY)])
     assert [(work.name, work.team, work.planned) for work in found.works] == [
         ("letters", "archive", True),
-        ("laboratory/letters", "laboratory", False),
+        ("letters of laboratory", "laboratory", False),
     ]
 
 

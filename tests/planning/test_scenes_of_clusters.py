@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from allotment.kubernetes.cluster.world import world_of
 from allotment.kubernetes.render import render
 from allotment.kubernetes.render.platform import render_platform
 from allotment.planning.scenes.scene import scene_for
@@ -15,6 +18,7 @@ from allotment.repository.model import Repository
 from allotment.simulation.draws import Draws
 from allotment.simulation.simulate import simulate
 from allotment.simulation.work import Kind, Running, Work
+from tests.kubernetes.follow.told import NAMES, situation
 from tests.planning.scene_files import ARCHIVE, claim, cluster, platform, pod, repository
 
 SINCE = -600.0
@@ -107,12 +111,12 @@ def test_work_of_others_in_queues_can_be_evicted_and_stays_until_then(tmp_path: 
         claim("s0", "laboratory", "spectra-0", "gpu-0"),
     )
     shown = scene(found, place)
-    spectra = named(shown, "laboratory/spectra")
+    spectra = named(shown, "spectra of laboratory")
     assert (spectra.kind, spectra.team, spectra.most, spectra.least) == (Kind.FLEET, "laboratory", 2, 2)
     assert (spectra.priority, len(spectra.running), spectra.planned) == (7, 1, False)
     assert spectra.ask.charges == {"gpus": 1, "cpu": 2000}
     assert any("of others" in each.subject for each in shown.assumptions)
-    ending = named(scene(found, place, choices=Choices(stays=3600.0)), "laboratory/spectra")
+    ending = named(scene(found, place, choices=Choices(stays=3600.0)), "spectra of laboratory")
     assert ending.kind is Kind.CAMPAIGN
     assert [unit.seconds for unit in ending.units] == [3600.0, 3600.0]
 
@@ -145,7 +149,7 @@ def test_other_campaigns_of_ours_have_left_what_their_jobs_say(tmp_path: Path) -
         claim("c2", "laboratory", "letters-2", "gpu-1"),
     )
     shown = scene(repository(tmp_path / "ours"), place)
-    other = named(shown, "laboratory/letters")
+    other = named(shown, "letters of laboratory")
     assert (other.kind, other.team, len(other.units), len(other.running)) == (
         Kind.CAMPAIGN,
         "laboratory",
@@ -183,3 +187,15 @@ def test_a_campaign_that_runs_goes_on_where_it_is(tmp_path: Path) -> None:
     first = min((each for each in outcome.spans if each.work == "letters"), key=lambda each: each.bound)
     assert (first.node, first.devices) == ("node-2", ("gpu.nvidia.com/node-2/gpu-3",))
     assert next(each for each in outcome.ends if each.work == "letters").complete == 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_situation_of_a_cluster_can_be_gone_on_with(tmp_path: Path, name: str) -> None:
+    snapshot = situation(name)
+    place = Place(world_of(snapshot).world, name, snapshot)
+    found = repository(tmp_path)
+    for scheduler in ("default", "kueue", "kai", "both"):
+        shown = scene(found, place, scheduler)
+        assert len({work.name for work in shown.works}) == len(shown.works)
+        outcome = simulate(shown.setting, shown.works, shown.run_times, Draws(1), 1_800.0)
+        assert {each.work for each in outcome.ends} == {work.name for work in shown.works}

@@ -76,7 +76,7 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A campaign, a fleet or a gang.
+    """A campaign, a fleet or a gang. Its name is its own among all works, and has no slash.
 
     At most ``most`` pods run at once; ``least`` start together or not at all where the scheduler can hold it
     to that. A fleet has ``most`` replicas at most and ``least`` at least, and no units; a gang is one unit

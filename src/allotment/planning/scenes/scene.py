@@ -200,7 +200,7 @@ def _works(
             planned=place == 0,
         )
         for work in maker.works(()):
-            name = work.name if work.name not in names else f"{party.team.name}/{work.name}"
+            name = work.name if work.name not in names else f"{work.name} of {party.team.name}"
             names.add(name)
             yield replace(work, name=name)
     yield from standing.works

@@ -212,7 +212,7 @@ class _Desk:
         """What people call it; the namespace is added, for another team may have the same name."""
         told = (labels.get(f"{PREFIX}{what}") for what in ("campaign", "fleet", "gang"))
         own = next(filter(None, told), owner[1])
-        name = f"{owner[0]}/{own}"
+        name = f"{own} of {owner[0]}"
         while name in self.names:
             name += "'"
         self.names.add(name)
