@@ -8,9 +8,9 @@ from typing import Final
 from allotment.pictures.chart import (
     AXIS,
     Chart,
+    Levels,
     Table,
     drawing,
-    level_lines,
     stretched,
     swatch,
     time_axis,
@@ -45,7 +45,7 @@ class BandMark:
 
 @dataclass(frozen=True, slots=True)
 class BandChart:
-    """The moments in order; ``lines`` are levels with words, as the most that is allowed."""
+    """The moments in order; ``levels`` are heights with words, as the most that is allowed."""
 
     title: str
     unit: str
@@ -58,15 +58,15 @@ class BandChart:
 def band(value: BandChart, name: str) -> Chart:
     """The picture."""
     tops = [moment.high for moment in value.moments] + [level for level, _ in value.levels]
-    ticks = number_ticks(max(tops, default=0.0), 4)
-    highest = ticks[-1].at
     top = MARK * len(value.marks) + ABOVE
+    scale = Levels(number_ticks(max(tops, default=0.0), 4), value.unit, top, HEIGHT)
     bottom = top + HEIGHT
-    parts = [time_axis(value.extent, top, bottom), level_lines(ticks, value.unit, highest, top, HEIGHT)]
+    parts = [time_axis(value.extent, top, bottom), scale.lines()]
     if value.moments:
-        parts.append(stretched(top, HEIGHT, *_paths(value, highest)))
-    parts += [_level(words, top + HEIGHT * (1 - level / highest)) for level, words in value.levels]
+        parts.append(stretched(top, HEIGHT, *_paths(value, scale.highest)))
+    parts += [_level(words, scale.y(level)) for level, words in value.levels]
     parts += [_mark(mark, value.extent, place * MARK, bottom) for place, mark in enumerate(value.marks)]
+    parts.append(scale.numbers())
     svg = drawing(name, value.title, _about(value), bottom + AXIS, *parts)
     return Chart(svg, _legend(value), _table(value))
 

@@ -6,7 +6,7 @@ keep their size on a wide page and on a narrow one. Colours come from the page's
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from allotment.pictures.markup import Markup, element, joined, number, percent
@@ -85,17 +85,38 @@ def _time_tick(tick: Tick, place: int, share: float, top: float, bottom: float) 
     return joined((line, element("text", tick.label, class_=kind, x=x, y=bottom + 15)))
 
 
-def level_lines(ticks: Iterable[Tick], unit: str, highest: float, top: float, height: float) -> Markup:
-    """Lines across with their numbers on them, the unit beside the uppermost."""
-    levels = list(ticks)
-    parts = []
-    for place, tick in enumerate(levels):
-        y = top + height * (1 - tick.at / highest)
-        words = f"{tick.label} {unit}" if place == len(levels) - 1 else tick.label
-        parts.append(element("line", class_="grid", x1=0, x2="100%", y1=y, y2=y))
-        if place:
-            parts.append(element("text", words, class_="tick level", x=2, y=y - 3))
-    return joined(parts)
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """The scale of heights: lines across, which stand behind what is drawn, and their numbers before it."""
+
+    ticks: Sequence[Tick]
+    unit: str
+    top: float
+    height: float
+
+    @property
+    def highest(self) -> float:
+        """What the whole height stands for."""
+        return self.ticks[-1].at
+
+    def y(self, value: float) -> float:
+        """Where a value lies."""
+        return self.top + self.height * (1 - value / self.highest)
+
+    def lines(self) -> Markup:
+        """A line for each number."""
+        heights = [self.y(tick.at) for tick in self.ticks]
+        return joined(element("line", class_="grid", x1=0, x2="100%", y1=y, y2=y) for y in heights)
+
+    def numbers(self) -> Markup:
+        """The numbers on their lines, the unit beside the uppermost."""
+        last = self.ticks[-1]
+        words = [
+            (tick, f"{tick.label} {self.unit}" if tick is last else tick.label) for tick in self.ticks[1:]
+        ]
+        return joined(
+            element("text", each, class_="tick level", x=2, y=self.y(tick.at) - 3) for tick, each in words
+        )
 
 
 def swatch(*parts: Markup) -> Markup:

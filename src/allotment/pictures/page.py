@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from allotment.pictures.chart import Chart, Table
-from allotment.pictures.markup import Markup, element, joined
+from allotment.pictures.markup import Markup, element, joined, said
 from allotment.pictures.style import sheet
 
 
@@ -79,7 +79,7 @@ def _header(value: Page) -> Markup:
         element("p", value.kicker, class_="kicker") if value.kicker else Markup(),
         element("h1", value.title),
         element("p", value.about) if value.about else Markup(),
-        element("p", value.lead, class_="lead") if value.lead else Markup(),
+        paragraph(value.lead, "lead") if value.lead else Markup(),
     ]
     return element("header", *parts)
 
@@ -95,7 +95,7 @@ def _figure(each: KeyFigure) -> Markup:
 
 def _section(each: Section) -> Markup:
     kind = " ".join(part for part in (each.kind, "long" if each.is_long else "") if part)
-    lead = element("p", each.lead) if each.lead else Markup()
+    lead = paragraph(each.lead) if each.lead else Markup()
     return element("section", element("h2", each.title), lead, *each.parts, class_=kind or None)
 
 
@@ -145,17 +145,25 @@ def shown(table: Table) -> Markup:
 
 
 def _cell(name: str, content: str, place: int, table: Table, scope: str | None) -> Markup:
-    return element(name, content, class_="n" if place in table.right else None, scope=scope)
+    return element(name, prose(content), class_="n" if place in table.right else None, scope=scope)
 
 
 def items(lines: Sequence[str]) -> Markup:
     """A list of sentences."""
-    return element("ul", *(element("li", line) for line in lines)) if lines else Markup()
+    return element("ul", *(element("li", prose(line)) for line in lines)) if lines else Markup()
 
 
 def paragraph(text: str, kind: str = "") -> Markup:
     """A paragraph."""
-    return element("p", text, class_=kind or None)
+    return element("p", prose(text), class_=kind or None)
+
+
+def prose(text: str) -> Markup:
+    """A sentence, in which what stands between backticks is code."""
+    pieces = text.split("`")
+    if len(pieces) % 2 == 0:
+        return said(text)
+    return joined(element("code", each) if place % 2 else each for place, each in enumerate(pieces))
 
 
 def heading(text: str) -> Markup:

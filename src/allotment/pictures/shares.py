@@ -13,9 +13,9 @@ from typing import Final
 from allotment.pictures.chart import (
     AXIS,
     Chart,
+    Levels,
     Table,
     drawing,
-    level_lines,
     stretched,
     swatch,
     time_axis,
@@ -77,7 +77,9 @@ def _deserved(queue: QueueOverTime) -> Steps:
 
 
 def _queue(queue: QueueOverTime, place: int, scale: Scale, lost: Sequence[Reclaimed], name: str) -> Chart:
-    extent, highest, bottom = scale.extent, scale.ticks[-1].at, TOP + HEIGHT
+    extent, bottom = scale.extent, TOP + HEIGHT
+    levels = Levels(scale.ticks, scale.unit, TOP, HEIGHT)
+    highest = levels.highest
     series = {"deserved": _deserved(queue), "fair": queue.fair, "asked": _capped(queue.asked, highest)}
     paths = [
         element("path", class_=f"area f{paint(place)}", d=area((), queue.allocated, extent, highest, HEIGHT)),
@@ -93,8 +95,9 @@ def _queue(queue: QueueOverTime, place: int, scale: Scale, lost: Sequence[Reclai
         _about(queue, extent, scale.unit, len(lost)),
         bottom + AXIS,
         time_axis(extent, TOP, bottom),
-        level_lines(scale.ticks, scale.unit, highest, TOP, HEIGHT),
+        levels.lines(),
         stretched(TOP, HEIGHT, *paths),
+        levels.numbers(),
         *(_lost(each, extent, bottom) for each in lost),
     )
     keys = [(swatch(element("rect", class_=f"area f{paint(place)}", width=18, height=12)), "allocated")]
@@ -160,8 +163,8 @@ def stack(value: SharesOverTime, name: str) -> Chart:
     extent = Extent(value.since, value.until, value.clock)
     layers = list(_layers(value.queues, extent))
     top = max([value.total or 0.0, *(each for _, steps in layers for _, each in within(steps, extent))])
-    ticks = number_ticks(top, 4)
-    highest, bottom = ticks[-1].at, TOP + STACK
+    levels = Levels(number_ticks(top, 4), value.unit, TOP, STACK)
+    highest, bottom = levels.highest, TOP + STACK
     ground: Steps = ()
     paths = []
     for place, steps in layers:
@@ -174,11 +177,12 @@ def stack(value: SharesOverTime, name: str) -> Chart:
     parts = [
         patterns(name, {place for place, _ in layers}),
         time_axis(extent, TOP, bottom),
-        level_lines(ticks, value.unit, highest, TOP, STACK),
+        levels.lines(),
         stretched(TOP, STACK, *paths),
+        levels.numbers(),
     ]
     if value.total is not None:
-        y = TOP + STACK * (1 - value.total / highest)
+        y = levels.y(value.total)
         words = f"all {amount_words(value.total)} {value.unit}"
         parts.append(element("line", class_="bound", x1=0, x2="100%", y1=y, y2=y))
         parts.append(element("text", words, class_="tick end strong", x="100%", y=y - 4))

@@ -14,7 +14,7 @@ from allotment.pictures.markup import Markup
 from allotment.pictures.page import Section, figure, items, paragraph, shown, together
 from allotment.pictures.rows import BarRow, Bars, IntervalRow, Intervals, bars, intervals
 from allotment.pictures.ticks import HOUR, MINUTE, Extent
-from allotment.planning.plan.plan import Fits, Plan, WorkPlan
+from allotment.planning.plan.plan import Fits, Plan, Waiting, WorkPlan
 from allotment.planning.why import State
 
 MARGIN: Final = 1.04
@@ -93,6 +93,9 @@ def _said(work: WorkPlan) -> str:
     left = f"{work.left:,} of {counted(work.units, 'volume')} left"
     if work.kind == "campaign":
         what = left + (f", {counted(work.pages, 'page')}" if work.pages else "")
+        what += (
+            f" (nobody knows yet how many pages {work.uncounted:,} of them have)" if work.uncounted else ""
+        )
         wide = f"window {work.least} to {work.most}" if work.least != work.most else f"window {work.most}"
     elif work.kind == "gang":
         what, wide = "", counted(work.most, "worker")
@@ -106,7 +109,7 @@ def _said(work: WorkPlan) -> str:
 def _work_parts(work: WorkPlan, plan: Plan, clock: datetime | None, name: str) -> Iterator[Markup]:
     if len(work.window) > 1:
         yield _window(work, plan.until, clock, name)
-    if work.waits:
+    if any(_is_told(each) for each in work.waits):
         yield _waits(work, f"{name}-waits")
     if work.cards:
         yield _costs(work, plan)
@@ -118,6 +121,11 @@ def _work_parts(work: WorkPlan, plan: Plan, clock: datetime | None, name: str) -
     lines = [f"{words}: {interval(spread, _count)}" for spread, words in counts if not spread.is_nothing]
     if lines:
         yield items(lines)
+
+
+def _is_told(wait: Waiting) -> bool:
+    """Whether a wait is long enough to speak of, in one draw of ten at least."""
+    return wait.seconds.p90 is None or wait.seconds.p90 >= 1
 
 
 def _count(value: float) -> str:
@@ -139,7 +147,8 @@ def _window(work: WorkPlan, until: float, clock: datetime | None, name: str) -> 
 
 
 def _waits(work: WorkPlan, name: str) -> Markup:
-    size, unit = _unit(max((each.seconds.p90 or each.seconds.p50 or 0.0) for each in work.waits))
+    waits = [each for each in work.waits if _is_told(each)]
+    size, unit = _unit(max((each.seconds.p90 or each.seconds.p50 or 0.0) for each in waits))
     rows = tuple(
         BarRow(
             f"{each.reason}: {each.message}" if each.message else each.reason,
@@ -147,7 +156,7 @@ def _waits(work: WorkPlan, name: str) -> Markup:
             interval(each.seconds, span),
             None if each.seconds.p90 is None else each.seconds.p90 / size,
         )
-        for place, each in enumerate(work.waits)
+        for place, each in enumerate(waits)
     )
     chart = bars(Bars(f"For what {work.name} waits", rows, unit), name)
     words = "The bar is the half of the draws, the line nine tenths. Reasons may hold at the same time."
