@@ -32,6 +32,7 @@ class Holder:
     memory_bytes: int = 0
     since: float = 0.0
     device_bytes: int | None = None
+    team: str | None = None
 
 
 def write_holder(fd: int, holder: Holder) -> None:
@@ -58,6 +59,7 @@ def read_holder(line: bytes, *, user: str) -> Holder:
         memory_bytes=_number(said.get("memory_bytes")) or 0,
         since=float(since) if isinstance(since, int | float) and 0 <= since < 1e12 else 0.0,
         device_bytes=_number(said.get("device_bytes")),
+        team=_text(said.get("team")),
     )
 
 

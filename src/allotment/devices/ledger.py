@@ -125,6 +125,11 @@ class LedgerView:
         self._taken: dict[DeviceId, Holder] | None = None
         self._shares: dict[DeviceId, dict[tuple[int, int], Holder]] | None = None
 
+    @property
+    def folder(self) -> int:
+        """The ledger's folder, open."""
+        return self._folder
+
     def taken(self) -> Mapping[DeviceId, Holder]:
         """Every device that somebody holds whole, this process included."""
         if self._taken is None:

@@ -23,6 +23,8 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circ
 KINDS: Mapping[str, str] = {
     "campaign.started": "an engine took the campaign up; data: volumes, window",
     "campaign.waiting": "nothing of it runs, and nothing can be started now; data: message",
+    "campaign.share": "what it holds, and how its team stands among others on the machine; data: held, "
+    "team_held, team_asked, fair, quota, limit, weight, total, unit",
     "campaign.suspended": "it holds until its file says `suspend: false`",
     "campaign.stopped": "somebody stopped it, or its first volumes all failed alike; data: reason, message",
     "campaign.finished": "every volume is complete or failed; data: complete, failed",
@@ -32,7 +34,8 @@ KINDS: Mapping[str, str] = {
     "volume.completed": "its manifest is written; data: pages_total, pages_done, pages_failed, seconds",
     "volume.failed": "it failed for good, until `allot retry`; data: reason, message, attempt",
     "volume.retrying": "it will be tried again; data: reason, message, attempt, failures, retries, next_try",
-    "volume.reclaimed": "its worker was ended from outside; what is done stays done; data: attempt",
+    "volume.reclaimed": "its worker was ended from outside; what is done stays done; data: attempt, message, "
+    "and where it was for another team: whom",
     "volume.held": "somebody else runs it; data: message, holder",
     "model.loaded": "the worker's steps are loaded; data: seconds",
     "page.done": "a page's record is in the bucket; data: seconds, wait_seconds, pages_done, pages_total",

@@ -45,6 +45,7 @@ from allotment.running.engine.pretend import pretended_ledger, pretended_world
 from allotment.running.engine.program import programs_for
 from allotment.running.engine.requests import Settings
 from allotment.running.engine.session import Ran, Session, run_works
+from allotment.running.engine.team_table import sharer_of
 from allotment.running.engine.work import works_for
 from allotment.running.logs import (
     FORM,
@@ -148,6 +149,7 @@ def _run(
         reread=_rereader(opened, platform),
         pretend=pretend,
         secrets=secrets,
+        sharer=sharer_of(opened.platform, opened.team),
     )
     with _display(plain=plain) as display:
         looking_on = display if metrics is None else MetricsFile(metrics, display, time.monotonic)
@@ -244,7 +246,7 @@ def _rereader(opened: Opened, platform: Path | None) -> Callable[[str], Settings
         if now is None or now.pipeline != campaign.pipeline:
             return None
         lane = found.lanes[now.priority]
-        return Settings(now.window, now.priority, lane.value, now.suspend)
+        return Settings(now.window, now.priority, lane.value, now.suspend, lane.preemptible)
 
     return reread
 

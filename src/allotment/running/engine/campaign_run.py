@@ -80,6 +80,7 @@ class CampaignRun:
             ready=ready,
             claim=claim,
             memory_bytes=self.work.memory_bytes,
+            lends=self.work.lends,
         )
 
     @property

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import random
 import selectors
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from allotment.errors import AllotmentError
@@ -27,9 +28,12 @@ from allotment.running.engine.snapshot import Log, Snapshot, Watcher
 from allotment.running.engine.source_pauses import NEXT_TRY, source_pause
 from allotment.running.engine.standing import IndexStanding, Standing
 from allotment.running.engine.starting import Starter
+from allotment.running.engine.team_lines import Unit
+from allotment.running.engine.team_shares import Shown
+from allotment.running.engine.team_units import units_of
 from allotment.running.engine.work import Work
 from allotment.running.engine.worker import Worker
-from allotment.scheduling.local import WaitReason
+from allotment.scheduling.local import Reclaim, WaitReason
 
 TURN_SECONDS = 0.25
 FLUSH_SECONDS = 1.0
@@ -60,11 +64,14 @@ class Engine:
     _requests_heard: int = 0
     _bucket_failures: int = 0
     _flushed: float = 0.0
+    _shares: dict[str, Shown] = field(default_factory=dict)
     _by_name: dict[str, CampaignRun] = field(init=False)
 
     def __post_init__(self) -> None:
         self._by_name = {run.work.campaign: run for run in self.runs}
         self.programs.tell = self._tell_of_program
+        if self.filler.table is not None:
+            self.filler.table.units = self._units
         self.preparations.take = self._take
 
     def run(self) -> None:
@@ -182,6 +189,7 @@ class Engine:
     def _fill(self) -> None:
         active = [run for run in self.runs if run.halt is None and not run.indexes.ended]
         if self.ending or not (active or self.programs.active):
+            self._ask_no_more()
             return
         passing = frozenset(device for worker in self.workers for device in worker.allocation.ids)
         try:
@@ -192,6 +200,8 @@ class Engine:
             self._bucket_answered(error)
             return
         self.programs.start(filled.programs, self.filler.clock())
+        self._reclaim(filled.reclaims)
+        self._tell_shares(filled.shares)
         for start in filled.indexes:
             worker = self.starter.start(start, self.filler.clock())
             start.run.indexes.started(start.index)
@@ -202,6 +212,42 @@ class Engine:
                 self._halt(run, Halt.NEVER_FITS, run.wait.message)
             if message := run.news_of_waiting():
                 self._tell(run, "campaign.waiting", message=message)
+
+    def _units(self) -> Iterator[Unit]:
+        """What its workers hold, for the other engines of the machine."""
+        table = self.filler.table
+        if table is not None:
+            yield from units_of(table, self.workers, self._by_name, self.programs)
+
+    def _ask_no_more(self) -> None:
+        """Nothing will be started: the others need not wait for it."""
+        if self.filler.table is not None:
+            with suppress(AllotmentError):  # then they find out by its silence
+                self.filler.say_no_more()
+
+    def _reclaim(self, reclaims: Iterable[Reclaim]) -> None:
+        """Tell volumes to end after their pages, for a team whose share their devices are."""
+        workers = {(worker.campaign, worker.index): worker for worker in self.workers}
+        for each in reclaims:
+            worker = workers.get((each.campaign, each.index))
+            if worker is not None and worker.asked_to_end is None:
+                worker.whom, worker.why = each.whom, each.reason
+                worker.ask_to_end(self.filler.clock())
+
+    def _tell_shares(self, shares: Mapping[str, Shown]) -> None:
+        """Tell how the team stands among others, where that has changed."""
+        for name, data in shares.items():
+            if self._shares.get(name) == data:
+                continue
+            self._shares[name] = data
+            run = self._by_name.get(name)
+            if run is not None:
+                about = Event("campaign.share", self.filler.wall(), run.work.team, name, None, None, data)
+                self._take(run, about)
+                continue
+            program = next((each.program for each in self.programs.runs if each.program.name == name), None)
+            if program is not None:
+                self._tell_of_program("campaign.share", program, data)
 
     def _settle(self, run: CampaignRun, index: int, standing: IndexStanding) -> None:
         """An index needs no worker now: it is complete, failed for good, or somebody else's."""
@@ -235,7 +281,7 @@ class Engine:
 
     def _take_all(self, worker: Worker) -> None:
         for event in worker.events():
-            self._take(self._by_name[worker.campaign], self._with_pause(worker, event))
+            self._take(self._by_name[worker.campaign], _for_whom(worker, self._with_pause(worker, event)))
             if event.kind == "volume.held":
                 worker.held = True
             if event.kind == "volume.started":
@@ -277,7 +323,8 @@ class Engine:
             run = self._by_name[worker.campaign]
             ending = ending_of(run, worker)
             for kind, volume, data in ending.events:
-                self._tell(run, kind, volume, **data, **self._counts(run, kind, volume))
+                more = _whom_data(worker) if kind == "volume.reclaimed" else {}
+                self._tell(run, kind, volume, **{**data, **self._counts(run, kind, volume), **more})
             ending.move(run.indexes, worker.index, self.filler.clock())
         for name in self.programs.reap(self.filler.clock()):
             self.requests.stopped(name)
@@ -341,3 +388,14 @@ class Engine:
             self._take_all(worker)
             worker.close()
         self.workers.clear()
+
+
+def _for_whom(worker: Worker, event: Event) -> Event:
+    """The end of a volume that was told to end for another team says for which."""
+    if event.kind != "volume.reclaimed" or not worker.whom:
+        return event
+    return replace(event, data={**event.data, **_whom_data(worker)})
+
+
+def _whom_data(worker: Worker) -> dict[str, str]:
+    return {"whom": worker.whom, "message": worker.why} if worker.whom else {}

@@ -22,7 +22,9 @@ from allotment.running.engine.indexes import Phase
 from allotment.running.engine.programs import Held, Programs
 from allotment.running.engine.sharing import parts_of
 from allotment.running.engine.standing import IndexStanding, Look
-from allotment.scheduling.local import LocalMemory, LocalState, Start, Ties, Wait, WaitReason, decide
+from allotment.running.engine.team_shares import Shown, shown_shares
+from allotment.running.engine.team_table import TeamTable
+from allotment.scheduling.local import LocalMemory, LocalState, Reclaim, Start, Ties, Wait, WaitReason, decide
 
 LOOKED_UP_SECONDS = 2.0
 LOOKING_SECONDS = 0.2
@@ -45,10 +47,16 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """What devices were taken for: indexes of campaigns, and processes of fleets and gangs."""
+    """What devices were taken for: indexes of campaigns, and processes of fleets and gangs.
+
+    ``reclaims`` are volumes that end for other teams, ``shares`` how this team stands among them, by what it
+    runs; none where it is alone.
+    """
 
     indexes: Sequence[Started]
     programs: Sequence[Held]
+    reclaims: Sequence[Reclaim] = ()
+    shares: Mapping[str, Shown] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -61,6 +69,7 @@ class Filler:
     clock: Callable[[], float]
     wall: Callable[[], float]
     user: str
+    table: TeamTable | None = None
     _memory: LocalMemory = field(default_factory=LocalMemory)
     _looked_up: dict[tuple[str, int], tuple[float, IndexStanding]] = field(default_factory=dict)
     _refused: frozenset[DeviceId] = frozenset()
@@ -99,20 +108,35 @@ class Filler:
                 gangs=gangs,
                 passing=passing,
                 shares=self._shares(view),
+                sharing=None if self.table is None else self.table.sharing(view, now),
             )
             decisions, self._memory = decide(state, self._memory, now, Ties.LISTED)
             self._refused = frozenset()
             taking = (self._taken(view, by_name, step) for step in decisions if isinstance(step, Start))
             started = [each for each in taking if each is not None]
-            holder = Holder(pid=os.getpid(), user=self.user, since=self.wall())
+            holder = Holder(pid=os.getpid(), user=self.user, since=self.wall(), team=self._team)
             held = programs.take(view, decisions, holder)
+            if self.table is not None:
+                self.table.say(view, state, decisions, _labels(started, held), now)
             own = {*by_name, *(each.name for each in fleets), *(each.name for each in gangs)}
             others = others_words(view, self._there, own)
+        others = "" if state.sharing is not None else others
         waits = [_with_others(step, others) for step in decisions if isinstance(step, Wait)]
         self._note_waits(runs, waits)
         programs.note_waits(waits)
         programs.give_back(decisions, now)
-        return Filled(started, held)
+        reclaims = [step for step in decisions if isinstance(step, Reclaim)]
+        return Filled(started, held, reclaims, shown_shares(state))
+
+    def say_no_more(self) -> None:
+        """Let others know that nothing is asked for any more."""
+        if self.table is not None:
+            with self.ledger.locked() as view:
+                self.table.say_no_more(view, self.clock())
+
+    @property
+    def _team(self) -> str | None:
+        return None if self.table is None else self.table.sharer.team.name
 
     def _ready(self, run: CampaignRun, now: float, settle: Settle) -> list[int]:
         """The next indexes that may start: not complete by now, not failed, held by nobody."""
@@ -153,6 +177,7 @@ class Filler:
             volume=standing.left[0],
             memory_bytes=run.work.memory_bytes,
             since=self.wall(),
+            team=self._team,
         )
         try:
             hold = view.take(start.allocation.ids, holder, parts_of(start.allocation, self._memories))
@@ -178,6 +203,15 @@ class Filler:
         by_campaign = {wait.campaign: wait for wait in waits}
         for run in runs:
             run.wait = by_campaign.get(run.work.campaign)
+
+
+def _labels(started: Iterable[Started], held: Iterable[Held]) -> dict[tuple[str, int], str]:
+    """The words by which the ledger knows what was started."""
+    labels = {(each.run.work.campaign, each.index): each.volumes[0] for each in started}
+    for each in held:
+        kind, name = each.run.program.kind, each.run.program.name
+        labels |= {(name, place.rank): f"{kind}-{place.rank}" for place in each.places}
+    return labels
 
 
 def others_words(view: LedgerView, there: Set[DeviceId], own: Set[str]) -> str:

@@ -232,6 +232,7 @@ def _take_all(
                 volume=f"{program.kind}-{rank}",
                 memory_bytes=program.memory_bytes,
                 since=holder.since,
+                team=holder.team,
             )
             holds[rank] = view.take(allocation.ids, about)
     except BaseException:

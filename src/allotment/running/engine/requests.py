@@ -25,6 +25,7 @@ class Settings:
     lane: str
     lane_value: int
     suspended: bool
+    lends: bool = True
 
 
 @dataclass(slots=True)

@@ -58,6 +58,7 @@ from allotment.running.engine.signals import Signals
 from allotment.running.engine.snapshot import Watcher
 from allotment.running.engine.standing import look_with
 from allotment.running.engine.starting import Starter
+from allotment.running.engine.team_table import Sharer, TeamTable
 from allotment.running.engine.visible import visible_cards
 from allotment.running.engine.work import Work
 from allotment.running.holder import this_process
@@ -84,6 +85,7 @@ class Session:
     pretend: bool = False
     bucket_options: Options = field(default_factory=dict)
     secrets: Secrets = NO_SECRETS
+    sharer: Sharer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,7 @@ def run_works(
     forget_old_engines(state, keep=OLD_ENGINES_KEPT)
     events = LogWriter()
     holder = this_process(description.id)
+    table = None if session.sharer is None else TeamTable(description.id, session.sharer)
     with (
         ProgramLeases(bucket, holder) as leases,
         Registration(state, description) as registration,
@@ -167,6 +170,7 @@ def run_works(
                 clock=time.monotonic,
                 wall=time.time,
                 user=_user(),
+                table=table,
             ),
             starter=starter,
             preparations=Preparations(lambda work: _is_prepared(bucket, work, caches), starter.prepare),
@@ -202,8 +206,17 @@ def run_works(
         try:
             engine.run()
         finally:
+            if table is not None:
+                _leave(session.ledger, table)
             events.close(enough)
     return Ran(runs, groups)
+
+
+def _leave(ledger: Ledger, table: TeamTable) -> None:
+    """Say nothing more to the other engines; without the ledger they find out by themselves."""
+    with suppress(WorldError), ledger.locked() as view:
+        table.post.remove(view)
+    table.post.close()
 
 
 def _with_absolute_folders(environ: Mapping[str, str]) -> dict[str, str]:

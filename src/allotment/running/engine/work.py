@@ -39,7 +39,8 @@ from allotment.running.sources.source import NO_NETWORK
 class Work:
     """A campaign, ready to be run here. ``memory_bytes`` is set aside for each worker (0: not said).
 
-    ``shares`` are the parts of cards that its claim's alternatives take, by the names of requests.
+    ``shares`` are the parts of cards that its claim's alternatives take, by the names of requests; ``lends``
+    says that its volumes may be taken back for another team.
     """
 
     team: str
@@ -66,6 +67,7 @@ class Work:
     prepare: StepCall | None = None
     namespace: str = ""
     shares: Mapping[str, ShareHere] = field(default_factory=dict)
+    lends: bool = True
 
     @property
     def count(self) -> int:
@@ -137,6 +139,7 @@ def work_for(campaign: Campaign, pipeline: Pipeline, platform: Platform, team: T
         window=campaign.window,
         lane=campaign.priority,
         lane_value=platform.lanes[campaign.priority].value,
+        lends=platform.lanes[campaign.priority].preemptible,
         suspended=campaign.suspend,
         volumes=campaign.volumes,
         pack=campaign.pack,

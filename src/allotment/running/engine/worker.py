@@ -33,7 +33,10 @@ LINE_BEGINNING = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [a-z]+ ")
 
 @dataclass(slots=True)
 class Worker:
-    """One worker: what it runs, on which devices, and the pipe on which it tells what it does."""
+    """One worker: what it runs, on which devices, and the pipe on which it tells what it does.
+
+    ``whom`` is the team that it was told to end for, if it was, and ``why`` says so in words.
+    """
 
     campaign: str
     index: int
@@ -50,6 +53,8 @@ class Worker:
     at_end: bool = False
     silent_since: float | None = None
     pause: float = 0.0
+    whom: str = ""
+    why: str = ""
     mask: Callable[[str], str] = str
     _unread: bytearray = field(default_factory=bytearray)
 
