@@ -14,10 +14,9 @@ from allotment.planning.compare.comparing import Variant
 from allotment.planning.scenes.scene import scene_for
 from allotment.planning.scenes.values import Choices, Known, Scene
 from allotment.platform.model import SCHEDULERS, Platform, Team
-from allotment.platform.need import Need
 from allotment.quantities import QuantityError
 from allotment.quantities.duration import parse_duration
-from allotment.repository.model import Fleet, Gang, Repository
+from allotment.repository.model import Repository
 from allotment.simulation.setting import Chances, Pace
 from allotment.simulation.work import Work
 
@@ -69,7 +68,6 @@ class Question:
                 "there is nothing to compare: no campaign, fleet or gang is left to do",
                 where=str(files.repository.root),
             )
-        _hold_cards(scene, (files.repository, *(each for each, _ in files.beside)))
         return replace(scene, works=tuple(_arriving(scene.works, self.arrivals)))
 
 
@@ -127,27 +125,6 @@ def _arrivals(texts: Sequence[str], files: Files) -> Mapping[str, float]:
         except QuantityError as error:
             raise UsageError(f"`--at {text}`: {error}", remedy=f"write --at {name}=2h") from None
     return found
-
-
-def _hold_cards(scene: Scene, repositories: Sequence[Repository]) -> None:
-    """Raise UsageError for work that needs a card and would be sent without one."""
-    needs = {name: need for each in repositories for name, need in _needs(each)}
-    for work in scene.planned:
-        name = work.name.partition(PART)[0]
-        need = needs.get(name)
-        if need is None or need.cpu is not None or work.ask.claims or work.ask.gpus > 0:
-            continue
-        told = next(
-            (note for note in scene.notes if f"/{name}: " in note), "its way to share one is not there"
-        )
-        raise UsageError(f"{name} would get no card: {told}")
-
-
-def _needs(repository: Repository) -> Iterator[tuple[str, Need | None]]:
-    for campaign in repository.campaigns.values():
-        yield campaign.name, repository.pipelines[campaign.pipeline].gpu
-    programs: list[Fleet | Gang] = [*repository.fleets.values(), *repository.gangs.values()]
-    yield from ((program.name, program.gpu) for program in programs)
 
 
 def _arriving(works: Sequence[Work], arrivals: Mapping[str, float]) -> Iterator[Work]:
