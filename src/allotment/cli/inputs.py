@@ -41,13 +41,16 @@ def inputs_of(texts: Sequence[str]) -> tuple[Pace, Chances]:
     of_chances = {each.name for each in fields(Chances)}
     for text in texts:
         key, sign, value = text.partition("=")
-        if not sign or key not in of_pace | of_chances:
+        known = of_pace | of_chances
+        if key not in known:
             raise UsageError(
-                f"there is nothing to set in `{text}`",
+                f"there is nothing to set that is called `{key}`",
                 where="--set",
-                remedy=did_you_mean(key, of_pace | of_chances)
-                or f"write KEY=VALUE; the keys are {', '.join(sorted(of_pace | of_chances))}",
+                remedy=did_you_mean(key, known)
+                or f"write KEY=VALUE; the keys are {', '.join(sorted(known))}",
             )
+        if not sign:
+            raise UsageError(f"`{text}` sets nothing", where="--set", remedy=f"write {key}=VALUE")
         number = _number(text, value)
         if key in of_pace:
             pace = replace(pace, **{key: number})

@@ -136,9 +136,9 @@ def _course(plan: Plan, course: Outcome) -> Iterator[str]:
 def _below(plan: Plan, now: float) -> Iterator[str]:
     if len(plan.works) > 1:
         yield ""
-        yield f"all of it ends {moments(plan, plan.end, now)}; {amounts(plan.gpu_hours, 'GPU-hours')}" + (
-            f", {amounts(plan.money, plan.currency)}" if plan.money is not None else ""
-        )
+        money = f", {amounts(plan.money, plan.currency)}" if plan.money is not None else ""
+        hours = amounts(plan.gpu_hours, "GPU-hours")
+        yield safe(f"all of it ends {moments(plan, plan.end, now)}; {hours}{money}")
     for held in plan.held:
         colour = "green" if held.is_kept else "red"
         yield click.style(safe(bound_words(plan, held, now)), fg=colour)

@@ -1,0 +1,237 @@
+"""`allot plan` as it is called: what it says of a small repository, in which form, and what it exits with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from allotment.cli import invoke
+from allotment.repository.model import StepCall
+from allotment.repository.recipe import recipe_digest
+from tests.planning.manifests import manifest, page
+
+PIPELINE = "gpu: {memory: 40Gi}\nsteps: [{step: checksum}]\n"
+CAMPAIGN = """pipeline: demo
+window: 2
+volumes:
+  - {id: one, images: [https://images.example.org/1.jpg, https://images.example.org/2.jpg]}
+  - {id: two, images: [https://images.example.org/3.jpg]}
+"""
+PLATFORM = """format: 1
+engine: local
+bucket: ./results
+sources: {hosts: [images.example.org]}
+prices: {currency: EUR, hour: {H100-SXM-80: 3.6, L4: 1}}
+"""
+FLEET = "2 x H100-SXM, 3 x L4"
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with a campaign of two volumes, in which commands are called."""
+    for name, text in (
+        ("pipelines/demo.yaml", PIPELINE),
+        ("campaigns/letters.yaml", CAMPAIGN),
+        ("platform.yaml", PLATFORM),
+    ):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ALLOT_PLATFORM", raising=False)
+    return tmp_path
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0, world: str = FLEET) -> str:
+    """What a call prints, with the exit code that is expected."""
+    found = invoke(["plan", *words, "--draws", "3", *(["--describe", world] if world else [])])
+    out, err = capsys.readouterr()
+    assert found == code, (out, err)
+    assert "Traceback" not in err
+    return out or err
+
+
+@pytest.mark.usefixtures("root")
+def test_one_campaign_is_one_screen_that_a_newcomer_can_read(capsys: pytest.CaptureFixture[str]) -> None:
+    out = said(capsys)
+    assert "+ campaigns/letters: 2 volumes" in out
+    assert "campaign letters: 2 volumes, 3 pages, window 1..2" in out
+    assert "fits 2 of 5 cards (2 x H100-SXM-80); the first thing in the others' way: that they have" in out
+    assert "(3 x L4: memory is 22.49Gi (23034Mi))" in out
+    assert "starts    at once" in out
+    assert "an hour of H100-SXM-80)" in out
+    assert "nobody: nothing else is known to run or wait there" in out
+    assert "nobody has measured or estimated it" in out
+    assert len(out.splitlines()) <= 40
+
+
+@pytest.mark.usefixtures("root")
+def test_programs_get_every_figure(capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(said(capsys, "-o", "json"))
+    assert (found["kind"], found["format_version"], found["nothing_to_do"]) == ("plan", 1, False)
+    (work,) = found["works"]
+    assert (work["volumes"], work["pages_left"], work["window"]) == (2, 3, {"min": 1, "max": 2})
+    assert work["fits"]["would_do"] == 2
+    assert work["money"]["p90"] == pytest.approx(work["gpu_hours"]["p90"] * 3.6)
+    assert sorted(found["made_from"]["files"]) == [
+        "campaigns/letters.yaml",
+        "measured.yaml",
+        "pipelines/demo.yaml",
+    ]
+    assert found["made_from"]["cluster"] is False
+
+
+KEYS = {
+    "": [
+        "assumptions", "at", "bounds", "cards", "caveats", "changes", "currency", "draws", "end_seconds",
+        "format_version", "gpu_hours", "horizon_seconds", "kind", "made_from", "money", "notes",
+        "nothing_to_do", "others", "payers", "risks", "scheduler", "seed", "team", "works", "world",
+    ],
+    "works": [
+        "cards", "end_seconds", "failed", "finishes", "fits", "gpu_hours", "kind", "late", "money", "name",
+        "never", "pages_left", "pages_lost", "reclaimed", "run_times", "start_seconds", "team", "volumes",
+        "volumes_left", "volumes_uncounted", "waits", "window", "window_over_time",
+    ],
+    "assumptions": ["maturity", "remedy", "said", "source", "subject", "value"],
+    "bounds": ["bound", "kept", "limit", "missed", "p90"],
+    "made_from": ["cluster", "files", "names", "platform", "steps", "world"],
+    "changes": ["against", "items", "notes"],
+    "end_seconds": ["p10", "p50", "p90"],
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("root")
+def test_keys_stay_as_they_are_under_one_format_version(capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(said(capsys, "-o", "json", "--deadline", "3d"))
+    assert found["format_version"] == 1
+    for place, keys in KEYS.items():
+        part: Any = found[place] if place else found
+        assert sorted(part[0] if isinstance(part, list) else part) == keys, place
+
+
+@pytest.mark.usefixtures("root")
+def test_the_same_seed_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    one, other = (json.loads(said(capsys, "-o", "json", "--seed", "7")) for _ in range(2))
+    assert one["works"] == other["works"]
+
+
+@pytest.mark.usefixtures("root")
+def test_a_pull_request_gets_a_table_and_the_rest_to_unfold(capsys: pytest.CaptureFixture[str]) -> None:
+    out = said(capsys, "-o", "markdown")
+    assert "| work | starts | ends | GPU-hours | costs |" in out
+    assert out.count("<details>") == out.count("</details>") == 3
+
+
+def test_a_page_needs_nothing_but_itself(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said(capsys, "-o", "html", "--out", "plan.html")
+    text = (root / "plan.html").read_text()
+    assert text.lower().startswith("<!doctype html>")
+    assert "letters" in text
+
+
+def test_a_file_gets_no_colours_and_no_width(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said(capsys, "--out", "plan.txt")
+    assert "\x1b" not in (root / "plan.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["--budget", "1000"], 0, "budget of 1,000 EUR kept"),
+        (["--budget", "0.0001 EUR"], 1, "EUR missed"),
+        (["--deadline", "2d"], 0, "kept"),
+        (["--deadline", "5s"], 1, "missed in 100% of the draws"),
+        (["--deadline", "2d", "--budget", "0.0001"], 1, "kept"),
+    ],
+)
+@pytest.mark.usefixtures("root")
+def test_what_misses_a_bound_exits_1(
+    capsys: pytest.CaptureFixture[str], words: list[str], code: int, told: str
+) -> None:
+    assert told in said(capsys, *words, code=code)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--deadline", "soon"], "neither a time nor a span"),
+        (["--deadline", "2020-01-01"], "has passed already"),
+        (["--deadline", "9999-99-99"], "neither a time nor a span"),
+        (["--budget", "much"], "no amount of money"),
+        (["--budget", "-5"], "no amount of money"),
+        (["--budget", "5 USD"], "prices are in EUR"),
+        (["--set", "image_pul=3"], "did you mean `image_pull`"),
+        (["--set", "image_pull"], "sets nothing"),
+        (["--set", "image_pull=nan"], "sets no number"),
+        (["--set", "image_pull=-1"], "sets no number"),
+        (["--set", "=="], "the keys are coarse"),
+        (["--base", "nowhere"], "--base"),
+        (["--draws", "0"], "--draws"),
+        (["--scheduler", "slurm"], "--scheduler"),
+        (["nobody"], "nobody"),
+        (["--team", "nobody"], "no team `nobody`"),
+        (["--describe", "3 x NOTHING"], "NOTHING"),
+        (["--platform", "missing.yaml"], "missing.yaml"),
+    ],
+)
+@pytest.mark.usefixtures("root")
+def test_a_wrong_call_is_told_and_exits_2(
+    capsys: pytest.CaptureFixture[str], words: list[str], told: str
+) -> None:
+    found = invoke(["plan", "--describe", FLEET, *words])
+    err = capsys.readouterr().err
+    assert (found, told in err, "Traceback" in err) == (2, True, False), err
+
+
+@pytest.mark.usefixtures("root")
+def test_a_slower_start_is_later(capsys: pytest.CaptureFixture[str]) -> None:
+    soon, late = (
+        json.loads(said(capsys, "-o", "json", "--set", f"pod_start={value}"))["works"][0]["end_seconds"]
+        for value in ("0", "10m")
+    )
+    assert late["p50"] >= soon["p50"] + 600
+
+
+def test_what_fits_nowhere_is_told_with_what_would_fit(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = said(capsys, world="2 x L4", code=1)
+    assert "fits 0 of 2 cards" in out or "fits 0 of 2 devices" in out
+    assert "never     it will never fit here" in out
+    assert "try " in out
+
+
+def test_a_campaign_that_is_paused_is_nothing_to_do(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = root / "campaigns" / "letters.yaml"
+    path.write_text(path.read_text() + "suspend: true\n")
+    out = said(capsys)
+    assert out.startswith("nothing to do: it is unchanged, against what ./results holds")
+    assert "campaigns/letters: its file says `suspend: true`; 2 volumes are left" in out
+
+
+def test_what_the_bucket_has_is_not_planned_again(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recipe = recipe_digest(None, None, [StepCall("checksum")])
+    for volume in ("one", "two"):
+        folder = root / "results" / "local" / "demo" / recipe / volume
+        folder.mkdir(parents=True)
+        (folder / "manifest.json").write_text(json.dumps(manifest([page()])))
+        if volume == "one":
+            assert "~ campaigns/letters: 1 of 2 volumes are left" in said(capsys)
+    assert "nothing to do" in said(capsys)
+    assert json.loads(said(capsys, "-o", "json"))["works"] == []
+    assert "**nothing to do" in said(capsys, "-o", "markdown")
+    assert "nothing changes" in said(capsys, "-o", "html")
+
+
+@pytest.mark.usefixtures("root")
+def test_this_machine_is_planned_as_its_engine_runs_it(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = root / "pipelines" / "demo.yaml"
+    path.write_text("gpu: {memory: 1Gi, fallback: [{cpu: 1}]}\nsteps: [{step: checksum}]\n")
+    out = said(capsys, world="")
+    assert "never" not in out
+    assert "is dropped on a cluster" not in out

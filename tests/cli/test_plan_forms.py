@@ -1,0 +1,154 @@
+"""What a plan's forms make of names and messages that want to be marks, mentions, escapes or HTML."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from allotment.cli.forms.plan_data import as_json
+from allotment.cli.forms.plan_markdown import as_markdown
+from allotment.cli.forms.plan_text import as_text
+from allotment.cli.pages.plan import plan_page
+from allotment.planning.plan.plan import (
+    Becomes,
+    CardUse,
+    Change,
+    Changes,
+    Fits,
+    Held,
+    Payer,
+    Plan,
+    Risk,
+    Waiting,
+    WorkPlan,
+)
+from allotment.planning.scenes.values import Assumption, Source
+from allotment.planning.why import State
+from allotment.simulation.quantiles import Band, Spread
+
+HOSTILE: Final = (
+    "<img src=x onerror=alert(1)> @team |cell| [a](http://x) \x1b[31mred\x1b[0m\r\nnew `c` **b** \u202e#1"
+)
+NOW: Final = 1_800_000_000.0
+HOUR: Final = Spread(3600.0, 7200.0, 10_800.0)
+BEYOND: Final = Spread(3600.0, None, None)
+
+
+def plan_with(text: str) -> Plan:
+    """A plan in which everything that comes from outside is this text."""
+    work = WorkPlan(
+        name=text,
+        team=text,
+        kind="campaign",
+        units=10,
+        left=7,
+        pages=70,
+        most=4,
+        fits=Fits(text, State.FITS, text, 16, 8, 4, ((text, 8),), text, notes=(text,)),
+        start=HOUR,
+        end=HOUR,
+        late=0.25,
+        window=(Band(0.0, 1, 2, 3), Band(3600.0, 0, 0, 1)),
+        cards=(CardUse(text, HOUR, 2.5),),
+        gpu_hours=HOUR,
+        money=HOUR,
+        waits=(Waiting(text, text, HOUR),),
+        reclaimed=HOUR,
+        pages_lost=HOUR,
+        failed=HOUR,
+        basis=text,
+    )
+    return Plan(
+        world=text,
+        at=NOW,
+        scheduler=text,
+        team=text,
+        changes=Changes(
+            text, (Change(text, Becomes.NEW, (text,)), Change(text, Becomes.REFUSED, (text,))), (text,)
+        ),
+        works=(
+            work,
+            replace(work, never=text),
+            replace(work, kind="fleet", end=BEYOND),
+            replace(work, end=BEYOND),
+        ),
+        draws=40,
+        seed=1,
+        until=86_400.0,
+        end=HOUR,
+        gpu_hours=HOUR,
+        money=HOUR,
+        currency=text,
+        payers=(
+            Payer(text, text, "campaign", HOUR, HOUR, BEYOND, 0.5),
+            Payer(text, text, "fleet", later=HOUR, draws=0.1),
+        ),
+        others=3,
+        assumptions=(Assumption(text, text, Source.GUESS, text),),
+        risks=(Risk(text, text, HOUR), Risk(text, text, BEYOND)),
+        caveats=(text,),
+        notes=(text,),
+        held=(Held("budget", 100.0, None, False, 1.0), Held("deadline", 7200.0, 10_800.0, False, 0.2)),
+    )
+
+
+def test_a_terminal_is_not_steered() -> None:
+    for width in (None, 60, 100):
+        lines = as_text(plan_with(HOSTILE), NOW, width)
+        bare = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(lines))
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e]", bare)
+        assert "\x1b[31mred" not in "\n".join(lines)
+
+
+def test_a_pull_request_shows_it_and_does_nothing() -> None:
+    found = as_markdown(plan_with(HOSTILE), NOW)
+    assert "<img" not in found
+    assert "@team" not in found
+    assert "**b**" not in found
+    assert not re.search(r"(?<!\\)`", found)
+    assert "](http" not in found.replace("\\](", "")
+    assert "\r" not in found
+    assert "\u202e" not in found
+    assert not re.search("\x1b", found)
+    table = [line for line in found.splitlines() if line.startswith("| ")]
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in table} == {6}
+
+
+def test_a_page_holds_no_marks_of_it() -> None:
+    assert "<img" not in plan_page(plan_with(HOSTILE))
+
+
+@given(st.text(max_size=40))
+def test_no_text_breaks_any_form(text: str) -> None:
+    plan = plan_with(text)
+    assert json.loads(as_json(plan))["works"][0]["name"] == text
+    lines = as_markdown(plan, NOW).splitlines()
+    table = [line for line in lines if line.startswith("| ")]
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in table} == {6}
+    assert as_text(plan, NOW, 80)
+
+
+@pytest.mark.parametrize(
+    ("payer", "words"),
+    [
+        (
+            Payer("served", "museum", "fleet", later=Spread(0, 7200.0, 18_000.0), draws=0.8),
+            "fleet served (team museum): 2 to 5 GPU-hours less (in 80% of the draws)",
+        ),
+        (
+            Payer(
+                "maps", "museum", "campaign", Spread(0, 2, 4), Spread(0, 1, 2), Spread(0, 3600.0, 7200.0), 1.0
+            ),
+            "reclaimed 2 to 4 times, 1 to 2 pages done again, ends 1 h later (p90 2 h later) (in 100% of",
+        ),
+    ],
+)
+def test_who_pays_is_told_by_name(payer: Payer, words: str) -> None:
+    plan = replace(plan_with("x"), payers=(payer,))
+    assert words in "\n".join(as_text(plan, NOW, None))
