@@ -12,11 +12,14 @@ from allotment.cli.pages.compare import compare_page
 from allotment.cli.pages.course import cards, extent_of, shares_of
 from allotment.cli.pages.plan import plan_page
 from allotment.cli.pages.shares import shares_page
+from allotment.cli.pages.simulate import Played, simulate_page
 from allotment.pictures.over_time import QueueOverTime, Reclaimed, SharesOverTime
 from allotment.planning.compare.comparison import Comparison
 from allotment.planning.plan.plan import Changes, Plan
+from allotment.simulation.metrics import Ground, measure
 from allotment.simulation.outcome import Outcome
 from allotment.simulation.quantiles import Spread
+from allotment.simulation.work import Ask, Kind, Unit, Work
 from tests.cli.page_values import TEAMS, comparison, outcome, plan, work_plan
 from tests.pictures.reading import HOSTILE, page_parts, words
 
@@ -162,6 +165,38 @@ def test_shares_of_a_course_are_those_of_its_spans() -> None:
     assert {each.queue for each in shares.reclaims} == {"speech"}
     assert shares.reclaims[0].by == "archive's kyrkobocker-2"
     assert all(queue.allocated[-1][1] == 0 for queue in shares.queues)
+
+
+def played(name: str, course: Outcome) -> Played:
+    works = [
+        Work(work, team, Kind.CAMPAIGN, Ask(gpus=1.0), tuple(Unit(str(n)) for n in range(3)))
+        for work, team in sorted({(span.work, span.team) for span in course.spans})
+    ]
+    figures = measure(course, works, Ground(TEAMS, frozenset(span.node for span in course.spans)))
+    return Played(name, course, figures, TEAMS, (f"{name} knows no gangs.",))
+
+
+def test_a_played_trace_says_its_figures_and_who_waited() -> None:
+    page = simulate_page(
+        "Philly, a cut of it",
+        "36 works",
+        [played("kueue", outcome(24, 2)), played("kai", outcome(24, 2, seed=1))],
+        ("Jobs are drawn from the trace as they are.",),
+    )
+    text = " ".join(text_of(page).split())
+    for each in ("Philly, a cut of it", "runs of pods 36 36", "kai: kai knows no gangs.", "Under kueue"):
+        assert each in text
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_played_trace_of_nothing_is_a_page(count: int) -> None:
+    page_parts(simulate_page("x", "y", [played("kueue", EMPTY)] * count))
+
+
+def test_a_large_trace_makes_a_page_that_can_be_opened() -> None:
+    page = simulate_page("x", "y", [played("kueue", outcome(10_000, 100))])
+    assert len(page.encode()) < 1_000_000
+    page_parts(page)
 
 
 def test_shares_over_time_have_their_mean_and_what_was_taken_back() -> None:
