@@ -72,11 +72,13 @@ class WindowPace:
     It looks every ``interval``, and ``listens`` after something happened; ``settle`` passes between two steps
     of a Job, a growth that is not granted within ``patience`` is taken back, and the next one is asked for
     after ``pause``, which doubles. A Job that was moved gives nothing to a peer for ``minimum_runtime``.
+    Nothing is moved in a tree of queues within ``lag`` of what happened there, as their numbers lag so much.
     ``grows`` is false before Kueue 0.19.
     """
 
     interval: float = 10.0
     listens: float = 2.0
+    lag: float = 3.0
     settle: float = 20.0
     patience: float = 10.0
     pause: float = 60.0

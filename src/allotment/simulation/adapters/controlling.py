@@ -25,6 +25,7 @@ class Books(Protocol):
     memory: Memory
     room: Room
     pace: Pace
+    moved: dict[str, float]
 
     @property
     def jobs(self) -> Mapping[str, Job]:
@@ -58,7 +59,7 @@ class Controller:
         if quotas is None:
             return []
         standings = list(self._standings(quotas))
-        look = Look(standings, quotas, self.books.room.pods, self.pace, now)
+        look = Look(standings, quotas, self.books.room.pods, self.pace, now, self.books.moved)
         moves = look.moves()
         self.next = min(self._times(look, moves, now), default=None)
         return moves
@@ -86,6 +87,8 @@ class Controller:
         waiting = any(each.job.waits for each in look.standings)
         for each in look.standings:
             job = each.job
+            if job.waits and job.width > each.least and look.in_flux(each.queue):
+                yield now + max(self.pace.interval, self.books.pace.coarse)
             if job.grows:
                 yield max(now, job.stepped) + self.pace.patience
             elif job.granted is not None and job.width < each.most and self.pace.grows:

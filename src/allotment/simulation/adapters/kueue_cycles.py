@@ -70,7 +70,7 @@ class Cycles:
                 self._evict(each, now)
                 moved += 1
             elif isinstance(each, Waits):
-                self._wait(each)
+                self._wait(each, now)
         if moved and ledger.controller is not None:
             ledger.controller.hears()
         return moved
@@ -85,6 +85,7 @@ class Cycles:
         if decision.replaces is not None:
             ledger.state = ledger.state.with_workloads({decision.replaces: None})
             ledger.owners.pop(decision.replaces, None)
+        ledger.moved[decision.admission.cluster_queue] = now
         job.granted, job.asked = decision.workload, None
         job.admitted = sum(given.count for given in decision.admission.pod_sets)
         job.width = job.admitted if job.elastic else job.width
@@ -130,12 +131,14 @@ class Cycles:
             ledger.gated.add(pod)
             ledger.releasing[job.key] = now
 
-    def _wait(self, decision: Waits) -> None:
+    def _wait(self, decision: Waits, now: float) -> None:
         ledger = self.ledger
         job = ledger.jobs[ledger.owners[decision.workload]]
         if job.granted is not None:
             return
-        ledger.untold.pop(job.key, None)
+        if job.key in ledger.untold:
+            del ledger.untold[job.key]
+            ledger.moved[ledger.queue_of(job)] = now
         words = (str(decision.reason) or "Pending", decision.message)
         self.alike[self._likeness(job)] = words
         self._told(job, words)

@@ -34,6 +34,7 @@ class Ledger:
         self.shapes: dict[object, str] = {}
         self.untold: dict[str, None] = {}
         self.releasing: dict[str, float] = {}
+        self.moved: dict[str, float] = {}
         self.orders: list[Order] = []
         self.dirty = False
         self.controller = None if setting.window is None else Controller(self, setting.window)
@@ -127,7 +128,7 @@ class Ledger:
 
     def release(self, job: Job) -> None:
         """Quota of an evicted Job is free."""
-        self.releasing.pop(job.key, None)
+        self.moved[self.queue_of(job)] = self.releasing.pop(job.key)
         if job.granted is None:
             return
         job.asked, job.granted, job.evicted, job.admitted = job.granted, None, None, 0

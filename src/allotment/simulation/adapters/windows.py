@@ -8,9 +8,10 @@ lowered to what fits, and a peer whose own quota others hold is given it where t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 from allotment.scheduling.kueue.tree import Cell
 from allotment.simulation.adapters.kueue_jobs import Job
@@ -59,15 +60,34 @@ class Standing:
         return max(1, min(self.job.work.least, self.most))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Look:
-    """One look of the controller."""
+    """One look of the controller; ``moved`` is when something happened last in each queue."""
 
     standings: Sequence[Standing]
     quotas: Quotas
     free: Callable[[Work, int], int]
     pace: WindowPace
     now: float
+    moved: Mapping[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def flux(self) -> frozenset[str]:
+        """The trees of which may not be told yet what is free."""
+        known = self.quotas.tree.queues
+        lately = {name for name, at in self.moved.items() if self.now - at < self.pace.lag and name in known}
+        lately |= {each.queue for each in self.standings if each.job.evicted is not None}
+        return frozenset(map(self.quotas.root_of, lately))
+
+    @cached_property
+    def waiting(self) -> frozenset[str]:
+        """The queues, and the trees, in which somebody waits who could be admitted."""
+        queues = {each.queue for each in self.standings if each.job.waits and each.possible >= each.least}
+        return frozenset(queues | {f"/{self.quotas.root_of(queue)}" for queue in queues})
+
+    def in_flux(self, queue: str) -> bool:
+        """Whether what the tree of a queue has free may not be told yet."""
+        return self.quotas.root_of(queue) in self.flux
 
     def moves(self) -> list[Move]:
         """What is to be moved."""
@@ -83,22 +103,21 @@ class Look:
                 return None
             why = f"Kueue did not grant {job.width} within {self.pace.patience:g} s"
             return Move(job.key, Verb.TAKEN_BACK, job.admitted, why)
-        if job.waits and not job.reclaimed:
+        if job.waits and not job.reclaimed and not self.in_flux(each.queue):
             fits = self.quotas.pods(each.queue, each.costs)
             to = max(each.least, min(fits, each.most))
             if to < job.width:
                 return Move(job.key, Verb.LOWERED, to, f"{fits} of {job.width} would be admitted now")
         return None
 
-    def _growths(self, moved: Iterable[str]) -> Iterator[Move]:
+    def _growths(self, moved: Container[str]) -> Iterator[Move]:
         taken = {self.quotas.root_of(each.queue) for each in self.standings if each.job.grows}
-        taken |= {self.quotas.root_of(each.queue) for each in self.standings if each.job.key in set(moved)}
-        waiting = [each for each in self.standings if each.job.waits and each.possible >= each.least]
+        taken |= {self.quotas.root_of(each.queue) for each in self.standings if each.job.key in moved}
         for each in sorted(self.standings, key=_turn):
             root = self.quotas.root_of(each.queue)
-            if root in taken or not self.may_grow(each):
+            if root in taken or not self.may_grow(each) or self.in_flux(each.queue):
                 continue
-            step = self._step(each, waiting, root)
+            step = self._step(each, root)
             if step > 0:
                 taken.add(root)
                 why = f"up to {each.most}, {step} more fit without a victim"
@@ -118,12 +137,12 @@ class Look:
             and self.now >= max(job.paused, job.stepped + self.pace.settle)
         )
 
-    def _step(self, each: Standing, waiting: Sequence[Standing], root: str) -> int:
-        if any(other.queue == each.queue for other in waiting):
+    def _step(self, each: Standing, root: str) -> int:
+        if each.queue in self.waiting:
             return 0
         most = min(each.most - each.job.width, max(1, each.job.width))
         most = min(most, self.quotas.pods(each.queue, each.costs))
-        if any(self.quotas.root_of(other.queue) == root for other in waiting):
+        if f"/{root}" in self.waiting:
             whole = range(most, 0, -1)
             most = next((n for n in whole if not self.quotas.borrows(each.queue, each.costs, n)), 0)
         return self.free(each.job.work, most) if most > 0 else 0
@@ -135,6 +154,8 @@ class Look:
         for waiter in self.standings:
             root = self.quotas.root_of(waiter.queue)
             if not waiter.job.waits or waiter.possible < waiter.least or root in served:
+                continue
+            if self.in_flux(waiter.queue):
                 continue
             lacking = self._lacking(waiter)
             if len(lacking) == 1:
