@@ -97,6 +97,12 @@ def test_what_is_shown_is_said_in_words_too() -> None:
     assert len(chart.table.rows) == 20
 
 
+def test_every_job_of_a_trace_may_be_a_work_of_its_own() -> None:
+    on = rows(400)
+    made = picture(on, busy(on, 20_000, works=20_000))
+    assert len(made) < 300_000
+
+
 def test_works_beyond_the_colours_share_one_and_the_longest_have_their_own() -> None:
     on = rows(1, 1)
     bars = tuple(Bar(on[0].key, f"w{n:02}", n * 100.0, n * 100.0 + n, label="x") for n in range(20))
@@ -150,18 +156,18 @@ def test_thin_runs_of_a_work_are_drawn_as_one() -> None:
 @given(bars_of_rows)
 def test_folded_rows_keep_how_much_is_busy(bars: list[Bar]) -> None:
     extent = Extent(0, 1400)
-    (folded,) = folded_rows(rows(1), bars, extent)
+    (folded,) = folded_rows(rows(1), bars, extent, lambda work: int(work[1:]))
     bin_ = extent.length / BINS
-    for work, levels in folded.layers:
-        own = math.fsum(bar.end - bar.start for bar in bars if bar.work == work)
+    for paint, levels in folded.layers:
+        own = math.fsum(bar.end - bar.start for bar in bars if bar.work == f"w{paint}")
         assert sum(levels) * bin_ == pytest.approx(own, abs=0.001 * BINS * bin_)
 
 
 def test_many_cards_are_a_row_a_node_and_very_many_a_row_a_kind() -> None:
     extent = Extent(0, 100)
-    assert [each.label for each in folded_rows(rows(2), (), extent)] == ["node-0", "node-1"]
+    assert [each.label for each in folded_rows(rows(2), (), extent, len)] == ["node-0", "node-1"]
     many = (*rows(MOST_ROWS + 1), Row("x", "gpu", "other", "l4-24gb"))
-    assert [(each.label, each.size) for each in folded_rows(many, (), extent)] == [
+    assert [(each.label, each.size) for each in folded_rows(many, (), extent, len)] == [
         ("a100-80gb", 4 * (MOST_ROWS + 1)),
         ("l4-24gb", 1),
     ]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from allotment.pictures.chart import INNER, stretched
 from allotment.pictures.lanes import BINS, MOST_ROWS, Bar, Folded, Row, folded_rows
 from allotment.pictures.markup import Markup, element, number
-from allotment.pictures.palette import Paints, fill, paint
+from allotment.pictures.palette import Paints, fill
 from allotment.pictures.ticks import Extent, amount_words
 
 HEAD, HEIGHT, GAP = 22.0, 30.0, 4.0
@@ -21,26 +21,22 @@ def draw_folded(rows: Sequence[Row], bars: Sequence[Bar], extent: Extent, paints
     parts: list[Markup] = []
     heads: list[Markup] = []
     y = 0.0
-    for each in folded_rows(rows, bars, extent):
+    for each in folded_rows(rows, bars, extent, paints.of):
         words = f"{each.label} · {amount_words(each.size)} cards"
         heads.append(element("text", words, class_="head", x=0, y=y + 15))
         parts.append(element("rect", class_="track", y=y + HEAD, width="100%", height=HEIGHT))
-        parts.append(stretched(y + HEAD, HEIGHT, *_layers(each, paints)))
+        parts.append(stretched(y + HEAD, HEIGHT, *_layers(each, paints.name)))
         y += HEAD + HEIGHT + GAP
     what = "node" if len({row.group for row in rows}) <= MOST_ROWS else "kind of card"
     return parts, heads, y, (f"{len(rows):,} cards are too many for a row each: a row is a {what}.",)
 
 
-def _layers(each: Folded, paints: Paints) -> list[Markup]:
-    """The works' shares of the row, one over the other from below."""
-    sums: dict[int, list[float]] = {}
-    for work, busy in each.layers:
-        own = paint(paints.of(work))
-        sums[own] = [a + b for a, b in zip(sums.get(own, [0.0] * BINS), busy, strict=True)]
+def _layers(each: Folded, name: str) -> list[Markup]:
+    """What each paint has of the row, one over the other from below."""
     ground, paths = [0.0] * BINS, []
-    for own in sorted(sums):
-        above = [min(each.size, a + b) for a, b in zip(ground, sums[own], strict=True)]
-        paths.append(element("path", d=_between(ground, above, each.size), fill=fill(paints.name, own)))
+    for paint, busy in each.layers:
+        above = [min(each.size, a + b) for a, b in zip(ground, busy, strict=True)]
+        paths.append(element("path", d=_between(ground, above, each.size), fill=fill(name, paint)))
         ground = above
     return paths
 

@@ -8,7 +8,7 @@ work has.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -62,11 +62,11 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Several cards as one row: of ``size`` cards, how many each work has on average in each bin of time."""
+    """Several cards as one row: of ``size`` cards, how many each paint has on average in each bin of time."""
 
     label: str
     size: float
-    layers: tuple[tuple[str, tuple[float, ...]], ...]
+    layers: tuple[tuple[int, tuple[float, ...]], ...]
 
 
 def drawn_rows(rows: Sequence[Row], bars: Sequence[Bar], extent: Extent) -> tuple[Drawn, ...]:
@@ -117,27 +117,27 @@ def _near(last: Bar, bar: Bar, thin: float) -> bool:
     return bar.start - last.end < thin and min(bar.end - bar.start, last.end - last.start) < thin
 
 
-def folded_rows(rows: Sequence[Row], bars: Sequence[Bar], extent: Extent) -> tuple[Folded, ...]:
+def folded_rows(
+    rows: Sequence[Row], bars: Sequence[Bar], extent: Extent, paint_of: Callable[[str], int]
+) -> tuple[Folded, ...]:
     """A row for every node, or where these too are too many for every kind of card."""
-    groups = list(dict.fromkeys(row.group for row in rows))
-    chosen = {row.key: row.group for row in rows}
-    if len(groups) > MOST_ROWS:
-        chosen = {row.key: row.kind or "all cards" for row in rows}
+    groups = {row.group for row in rows}
+    is_by_kind = len(groups) > MOST_ROWS
+    chosen = {row.key: (row.kind or "all cards") if is_by_kind else row.group for row in rows}
     sizes: dict[str, float] = {}
+    layers: dict[str, dict[int, list[Bar]]] = {}
     for row in rows:
         sizes[chosen[row.key]] = sizes.get(chosen[row.key], 0) + 1
-    return tuple(_folded(label, size, chosen, bars, extent) for label, size in sizes.items())
-
-
-def _folded(
-    label: str, size: float, chosen: Mapping[str, str], bars: Sequence[Bar], extent: Extent
-) -> Folded:
-    own = [bar for bar in bars if chosen.get(bar.row) == label]
-    works = list(dict.fromkeys(bar.work for bar in own))
-    return Folded(
-        label,
-        size,
-        tuple((work, _busy((bar for bar in own if bar.work == work), extent)) for work in works),
+    for bar in bars:
+        if bar.row in chosen:
+            layers.setdefault(chosen[bar.row], {}).setdefault(paint_of(bar.work), []).append(bar)
+    return tuple(
+        Folded(
+            label,
+            size,
+            tuple((paint, _busy(own, extent)) for paint, own in sorted(layers.get(label, {}).items())),
+        )
+        for label, size in sizes.items()
     )
 
 
