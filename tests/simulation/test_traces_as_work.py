@@ -109,4 +109,4 @@ def test_each_scheduler_finds_its_queues_in_the_setting() -> None:
     quota = state.cluster_queues["a"].groups[0].quotas["allotment", "nvidia.com/gpu"]
     assert (quota.nominal, quota.borrowing) == (8, 4)
     assert state.local_queues["a/a"].cluster_queue == "a"
-    assert setting.card_of_node == {"node-0": "", "node-1": ""}
+    assert setting.card_of_node == {"node-0": "GPU", "node-1": "GPU"}

@@ -44,6 +44,7 @@ COMMANDS = {
     "why": "Say why a need fits here or not, and what would make it fit.",
     "plan": "Say what will happen, when, what it costs and who pays, before it is submitted.",
     "compare": "Decide the same work under several schedulers, side by side.",
+    "simulate": "Play a trace of a real cluster under schedulers, side by side.",
     "queues": "Say what each team's share is, and what is in use of it.",
     "render": "Print what a cluster is to be given, as YAML.",
     "apply": "Send campaigns, fleets and gangs to a cluster.",

@@ -37,6 +37,7 @@ from allotment.simulation.traces.jobs import WHOLE, Job, JobKind, TraceNode
 from allotment.simulation.traces.works import MODEL
 
 ALL: Final = "allotment"
+CARD: Final = "GPU"
 NODE_CARDS: Final = 8
 NODE_CPU: Final = 96_000
 NODE_MEMORY: Final = 768 * 1024
@@ -89,7 +90,7 @@ def alike(count: int, *, cards: int = NODE_CARDS) -> tuple[TraceNode, ...]:
     """So many nodes with so many cards each."""
     digits = len(str(count - 1))
     return tuple(
-        TraceNode(f"node-{number:0{digits}}", NODE_CPU, NODE_MEMORY, cards) for number in range(count)
+        TraceNode(f"node-{number:0{digits}}", NODE_CPU, NODE_MEMORY, cards, CARD) for number in range(count)
     )
 
 

@@ -1,0 +1,112 @@
+"""`allot simulate`: a trace under schedulers, or a cluster filled by policies."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from allotment.cli import invoke
+from allotment.events.event import parse_line
+from allotment.simulation.traces.own import read_jobs
+
+OWN = "".join(
+    json.dumps(
+        {"work": f"w{number}", "arrival": number * 60, "user": f"u{number % 5}", "gpus": 4, "seconds": 900}
+    )
+    + "\n"
+    for number in range(30)
+)
+NODES = "sn,cpu_milli,memory_mib,gpu,model\n" + "".join(
+    f"n{number},64000,262144,2,T4\n" for number in range(4)
+)
+TASKS = "name,cpu_milli,memory_mib,num_gpu,gpu_milli\n" + "".join(
+    f"p{number},4000,1024,1,{400 if number % 2 else 1000}\n" for number in range(12)
+)
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    path = tmp_path / "own.jsonl"
+    path.write_text(OWN, encoding="utf-8")
+    return path
+
+
+def test_a_trace_is_held_side_by_side(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    columns = ("--scheduler", "simple", "--scheduler", "default", "--scheduler", "kai")
+    assert invoke(["simulate", "--trace", str(trace), "--nodes", "1", "--teams", "2", *columns]) == 0
+    out = capsys.readouterr().out
+    assert "30 works in own.jsonl (8 GPU), decided by simple, default, kai; 1 draw from seed 1" in out
+    assert "all that ends is over" in out
+    assert "the cluster: 1 node with 8 cards (guess)" in out
+
+
+def test_further_draws_take_other_times(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = trace.read_text(encoding="utf-8").replace('"seconds": 900', '"seconds": 90', 1)
+    trace.write_text(text, encoding="utf-8")
+    arguments = ["simulate", "--trace", str(trace), "--nodes", "1", "--draws", "3", "-o", "json"]
+    assert invoke(arguments) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["draws"] == 3
+    assert not any(row["key"].startswith("finish.") for row in found["rows"])
+    assert invoke(arguments) == 0
+    assert json.loads(capsys.readouterr().out) == found
+
+
+def test_events_and_jobs_are_written(trace: Path, tmp_path: Path) -> None:
+    events, saved, page = tmp_path / "e.jsonl", tmp_path / "s.jsonl", tmp_path / "p.html"
+    arguments = ["simulate", "--trace", str(trace), "--nodes", "1", "--jobs", "7"]
+    written = ["--events", str(events), "--save", str(saved), "-o", "html", "--out", str(page)]
+    assert invoke([*arguments, *written]) == 0
+    told = [parse_line(line) for line in events.read_text(encoding="utf-8").splitlines()]
+    assert sum(event is not None and event.kind == "volume.completed" for event in told) == 7
+    assert read_jobs(saved) == read_jobs(trace)[:7]
+    assert page.read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html>")
+
+
+def test_a_cluster_is_filled_by_policies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "openb_node_list_gpu_node.csv").write_text(NODES, encoding="utf-8")
+    (tmp_path / "openb_pod_list_default.csv").write_text(TASKS, encoding="utf-8")
+    arguments = ["simulate", "--trace", "openb", "--data", str(tmp_path), "--draws", "2"]
+    policies = ["--policy", "fgd", "--policy", "random", "--ties", "first", "--ties", "random"]
+    assert invoke([*arguments, *policies]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "openb_pod_list_default.csv on 4 nodes with 8 cards, 2 seeds"
+    assert [line.split()[:2] for line in lines[3:6]] == [
+        ["fgd", "first"],
+        ["fgd", "random"],
+        ["random", "random"],
+    ]
+    assert invoke([*arguments, *policies, "-o", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [len(each["seeds"]) for each in found["fillings"]] == [2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "arguments"),
+    [
+        ("give the folder that has it with --data", 2, ["--trace", "philly"]),
+        ("is not a duration", 2, ["--trace", "own.jsonl", "--checkpoint", "soon"]),
+        ("is too short", 2, ["--trace", "own.jsonl", "--checkpoint", "0s"]),
+        ("a filling is not written as html", 2, ["--trace", "own.jsonl", "--policy", "fgd", "-o", "html"]),
+        ("broken.jsonl:1: this line is no JSON", 1, ["--trace", "broken.jsonl"]),
+        ("has no job whose run time is known", 2, ["--trace", "empty.jsonl"]),
+        ("cannot be written", 3, ["--trace", "own.jsonl", "--save", "no/where.jsonl"]),
+    ],
+)
+def test_what_cannot_be_is_said(
+    trace: Path,
+    *,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    code: int,
+    said: str,
+) -> None:
+    monkeypatch.chdir(trace.parent)
+    monkeypatch.delenv("ALLOT_TRACES", raising=False)
+    Path("broken.jsonl").write_text("{\n", encoding="utf-8")
+    Path("empty.jsonl").write_text("", encoding="utf-8")
+    assert invoke(["simulate", *arguments]) == code
+    assert said in capsys.readouterr().err
