@@ -56,7 +56,8 @@ def ending_of(run: CampaignRun, worker: Worker) -> Ending:
         )
     if code == RECLAIMED or code < 0:
         data = {"message": _how(worker, code)}
-        events = tuple(("volume.reclaimed", volume, data) for volume in _open(run, worker))
+        volumes = _open(run, worker) or (worker.volumes[:1] if worker.whom and not worker.begun else ())
+        events = tuple(("volume.reclaimed", volume, data) for volume in volumes)
         if worker.begun or worker.asked_to_end is not None:
             return Ending(events, _again)
         return _never_began(run, worker, code, limits.reclaims)

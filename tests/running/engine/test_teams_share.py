@@ -1,0 +1,87 @@
+"""Three teams share a described machine of eight cards: real processes, bursts and lulls, and a record."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from allotment.buckets.event_log import read_events
+from allotment.buckets.opening import open_bucket
+from tests.running.engine.sharing_teams import Moment, Teams
+
+QUEUES = {"archive": "quota: 2", "letters": "quota: 3, weight: 2", "maps": "quota: 1, weight: 2, limit: 2"}
+
+
+@pytest.fixture
+def teams(tmp_path: Path) -> Iterator[Teams]:
+    found = Teams(tmp_path, QUEUES).write()
+    yield found
+    found.end()
+
+
+def has(moment: Moment, team: str) -> float:
+    account = moment.accounts.get(team)
+    return 0.0 if account is None else account.all.cards
+
+
+def have_their_shares(moment: Moment) -> bool:
+    return all(account.staying.cards == account.fair.cards for account in moment.accounts.values())
+
+
+def audit(teams: Teams) -> None:
+    """What holds at every moment of the record."""
+    for moment in teams.record:
+        assert sum(account.all.cards for account in moment.accounts.values()) <= 8
+        for account in moment.accounts.values():
+            limit = account.team.limit
+            assert limit is None or account.all.cards <= limit, f"{account.team.name} has passed its limit"
+            if moment.is_settled:
+                off = abs(account.staying.cards - account.fair.cards)
+                assert off <= 1, f"{account.team.name} has {account.staying.cards} of {account.fair.cards}"
+
+
+def executions(teams: Teams) -> tuple[Counter[str], int]:
+    """How often each page was begun, and how many were not ended."""
+    words = [line.split(" ") for line in (teams.root / "tally").read_text().splitlines()]
+    begun = Counter(f"{volume}/{page}" for what, volume, page, _ in words if what == "start")
+    return begun, sum(begun.values()) - sum(what == "end" for what, *_ in words)
+
+
+def test_bursts_and_lulls_of_three_teams(teams: Teams) -> None:
+    teams.campaign("archive", "books", 14, 40)
+    teams.campaign("letters", "boxes", 8, 40)
+    teams.campaign("maps", "sheets", 4, 40)
+    teams.watch()
+    archive = teams.run("archive", "books")
+    teams.until(lambda moment: has(moment, "archive") == 8)
+    letters = teams.run("letters", "boxes")
+    teams.until(lambda moment: has(moment, "letters") > 3 and have_their_shares(moment))
+    maps = teams.run("maps", "sheets")
+    teams.until(lambda moment: has(moment, "maps") == 2 and have_their_shares(moment))
+    teams.allot("letters", "stop", "boxes", "--team", "letters")
+    teams.until(lambda moment: has(moment, "letters") == 0 and has(moment, "archive") == 6)
+    again = teams.run("letters", "boxes")
+    teams.until(lambda moment: has(moment, "letters") > 3 and have_their_shares(moment))
+    teams.hurry()
+    assert [engine.wait(timeout=120) for engine in (archive, letters, maps, again)] == [0, 130, 0, 0]
+    teams.end()
+    audit(teams)
+    assert any(moment.is_settled for moment in teams.record)
+    bucket = open_bucket(str(teams.root / "results"), teams.root)
+    events = [
+        event
+        for team, name in (("archive", "books"), ("letters", "boxes"), ("maps", "sheets"))
+        for event in read_events(bucket, team, name)
+    ]
+    ended = [event for event in events if event.kind == "volume.reclaimed"]
+    for_teams = [event for event in ended if "whom" in event.data]
+    assert {event.team for event in for_teams} == {"archive", "letters"}
+    assert len(for_teams) >= 4
+    assert all("whose share they are" in event.data["message"] for event in for_teams)
+    begun, unfinished = executions(teams)
+    assert len(begun) == (14 + 8 + 4) * 40
+    assert sum(begun.values()) - len(begun) <= unfinished <= len(ended), "at most the page in flight"
+    assert len(list((teams.root / "results").rglob("manifest.json"))) == 26
