@@ -137,10 +137,11 @@ section,.card{padding:16px 14px 18px}
 th,td{padding-right:8px;font-size:13px}
 }
 @media print{
+body{background:none;font-size:13px}
 main{max-width:none;padding:0}
+.lead{font-size:15px}
 section,.card,.figures{break-inside:avoid;border-color:#bbb}
 section.long{break-inside:auto}
-details::details-content{content-visibility:visible;block-size:auto}
 *{print-color-adjust:exact;-webkit-print-color-adjust:exact}
 }
 """
