@@ -28,6 +28,7 @@ from allotment.planning.plan.seen import (
     world_seen,
 )
 from allotment.platform.model import Platform
+from allotment.repository.files import PIPELINES
 from allotment.repository.model import Repository
 
 
@@ -47,12 +48,19 @@ class SavedPlan:
 
     @property
     def holds(self) -> Callable[[Sending], None]:
-        """Raises where something else would be sent than was planned."""
+        """Raises where something else would be sent than was planned; what is refused is told by itself."""
         planned, path = self.saved.seen.steps, self.path
 
         def hold(sending: Sending) -> None:
+            now = steps_seen(sending)
+            refused = {group.group for group in sending.groups if group.refusals}
+            wanted = {
+                name: each
+                for name, each in planned.items()
+                if name in now or not (refused and name.startswith((*refused, f"{PIPELINES}/")))
+            }
             if planned:
-                hold_unmoved(moved_steps(planned, steps_seen(sending)), path)
+                hold_unmoved(moved_steps(wanted, now), path)
 
         return hold
 

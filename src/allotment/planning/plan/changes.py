@@ -108,7 +108,7 @@ def _of_group(group: GroupPlan, *, exact: bool) -> Change:
     if all(isinstance(step, Delete) for step in steps):
         return Change(group.group, Becomes.GONE, (*words, *more, *group.said))
     works = [step for step in group.steps if isinstance(step, Apply) and step.value["kind"] in _WITH_PODS]
-    is_new = works and all(step.live is None for step in works)
+    is_new = all(isinstance(step, Apply) and step.live is None for step in works or steps)
     becomes = Becomes.NEW if is_new else Becomes.CHANGED
     return Change(group.group, becomes, (*words, *more, *group.said))
 

@@ -1,0 +1,237 @@
+"""A plan on a cluster, kept in a file and applied: as long as nothing has moved, and else with what has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from allotment.cli import invoke
+from allotment.kubernetes.client import Client
+from allotment.kubernetes.kinds import JOB, NODE, SLICE
+from allotment.kubernetes.render.platform import render_platform
+from allotment.kubernetes.testing import FakeApiServer
+from allotment.kubernetes.testing.loopback import listening
+from allotment.kubernetes.testing.transport import FakeTransport
+from allotment.platform.file import scan_platform
+
+DIGEST = "a" * 64
+FILES = {
+    "pipelines/demo.yaml": f"image: registry.example.org/htr@sha256:{DIGEST}\n"
+    "gpu: {memory: 40Gi}\nsteps: [{step: checksum}]\n",
+    "campaigns/letters.yaml": "pipeline: demo\nwindow: 2\nvolumes:\n"
+    "  - {id: one, images: [https://images.example.org/1.jpg]}\n",
+    "campaigns/postcards.yaml": "pipeline: demo\nvolumes:\n"
+    "  - {id: two, images: [https://images.example.org/2.jpg]}\n",
+}
+PLATFORM = """engine: kubernetes
+scheduler: default
+bucket: s3://results
+teams:
+  archive: {namespace: archive, repository: ROOT, secret: archive-bucket}
+sources: {hosts: [images.example.org]}
+images: [registry.example.org/htr]
+"""
+META = {
+    "uuid": {"string": "GPU-0"},
+    "type": {"string": "gpu"},
+    "productName": {"string": "NVIDIA H100 80GB HBM3"},
+}
+SLICE_OF_N1: dict[str, Any] = {
+    "apiVersion": "resource.k8s.io/v1",
+    "kind": "ResourceSlice",
+    "metadata": {"name": "n1-gpus"},
+    "spec": {
+        "driver": "gpu.nvidia.com",
+        "nodeName": "n1",
+        "pool": {"name": "n1", "generation": 1, "resourceSliceCount": 1},
+        "devices": [
+            {"name": f"gpu-{number}", "attributes": META, "capacity": {"memory": {"value": "81559Mi"}}}
+            for number in range(2)
+        ],
+    },
+}
+NODE_1: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Node",
+    "metadata": {"name": "n1", "labels": {"kubernetes.io/hostname": "n1"}},
+    "status": {
+        "allocatable": {"cpu": "32", "memory": "256Gi", "pods": "110"},
+        "conditions": [{"type": "Ready", "status": "True"}],
+    },
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository, in which commands are called."""
+    root = tmp_path / "repository"
+    for name, text in FILES.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    platform = tmp_path / "cluster.yaml"
+    platform.write_text(PLATFORM.replace("ROOT", str(root)))
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("ALLOT_PLATFORM", str(platform))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    return root
+
+
+@pytest.fixture
+def cluster(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+    """A cluster with a node of two cards, which a kubeconfig names."""
+    fake = FakeApiServer()
+    client = Client(FakeTransport(fake))
+    value = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "DeviceClass",
+        "metadata": {"name": "gpu.nvidia.com"},
+    }
+    expression = "device.driver == 'gpu.nvidia.com' && device.attributes['gpu.nvidia.com'].type == 'gpu'"
+    client.create({**value, "spec": {"selectors": [{"cel": {"expression": expression}}]}}, manager="admin")
+    for each in (NODE_1, SLICE_OF_N1):
+        client.create(each, manager="admin")
+    client.patch(NODE, "n1", None, {"spec": {"taints": None}}, manager="admin")
+    status = {"status": NODE_1["status"]}
+    client.patch(NODE, "n1", None, status, manager="kubelet", subresource="status")
+    platform, _ = scan_platform(tmp_path / "cluster.yaml", "cluster.yaml")
+    for rendered in render_platform(platform).objects:
+        client.apply(rendered, manager="admin")
+    with listening(fake) as address:
+        path = tmp_path / "kubeconfig"
+        config = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": "there",
+            "contexts": [{"name": "there", "context": {"cluster": "c", "user": "u", "namespace": "archive"}}],
+            "clusters": [{"name": "c", "cluster": {"server": address}}],
+            "users": [{"name": "u", "user": {}}],
+        }
+        path.write_text(json.dumps(config))
+        monkeypatch.setenv("KUBECONFIG", str(path))
+        yield client
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
+    """What a call prints, with the exit code that is expected."""
+    found = invoke(words)
+    out, err = capsys.readouterr()
+    assert found == code, (out, err)
+    assert "Traceback" not in err
+    return out + err
+
+
+def plan(capsys: pytest.CaptureFixture[str], *names: str) -> dict[str, Any]:
+    """A plan that is kept in ``plan.json``."""
+    said(capsys, "plan", *names, "--cluster", "--draws", "2", "-o", "json", "--out", "../plan.json")
+    found: dict[str, Any] = json.loads(Path("../plan.json").read_text())
+    return found
+
+
+def apply(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
+    """What applying the plan says."""
+    return said(capsys, "apply", "--no-images", "--plan", "../plan.json", *words, code=code)
+
+
+def test_what_was_planned_is_applied(cluster: Client, capsys: pytest.CaptureFixture[str]) -> None:
+    found = plan(capsys)
+    changes = {each["name"]: each["becomes"] for each in found["changes"]["items"]}
+    assert changes["campaigns/letters"] == changes["campaigns/postcards"] == "new"
+    assert found["made_from"]["cluster"] is True
+    assert "campaigns/letters created" in apply(capsys)
+    assert len(cluster.listed(JOB, "archive")) == 2
+
+
+def test_after_it_was_applied_there_is_nothing_to_plan(
+    cluster: Client, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan(capsys)
+    apply(capsys)
+    assert plan(capsys)["nothing_to_do"] is True
+    assert "nothing to do" in apply(capsys)
+
+
+def test_a_plan_of_one_campaign_applies_that_one(cluster: Client, capsys: pytest.CaptureFixture[str]) -> None:
+    plan(capsys, "letters")
+    out = apply(capsys)
+    assert "letters created" in out
+    assert "postcards" not in out
+
+
+def moved_file(root: Path, _: Client) -> str:
+    """A file is changed."""
+    path = root / "campaigns" / "letters.yaml"
+    path.write_text(path.read_text().replace("window: 2", "window: 3"))
+    return "campaigns/letters.yaml has changed"
+
+
+def new_file(root: Path, _: Client) -> str:
+    """A file is added."""
+    (root / "campaigns" / "maps.yaml").write_text((root / "campaigns" / "letters.yaml").read_text())
+    return "campaigns/maps.yaml is new"
+
+
+def moved_platform(root: Path, _: Client) -> str:
+    """The platform's file is changed."""
+    path = root.parent / "cluster.yaml"
+    path.write_text(path.read_text() + "defaults: {retries: 5}\n")
+    return "the platform has changed"
+
+
+def cordoned(_: Path, client: Client) -> str:
+    """A node takes no more pods."""
+    client.patch(NODE, "n1", None, {"spec": {"unschedulable": True}}, manager="admin")
+    return "node n1 has changed"
+
+
+def lost_card(_: Path, client: Client) -> str:
+    """A card is not published any more."""
+    client.delete(SLICE, "n1-gpus")
+    spec = {**SLICE_OF_N1["spec"], "devices": SLICE_OF_N1["spec"]["devices"][:1]}
+    client.create({**SLICE_OF_N1, "spec": spec}, manager="admin")
+    return "card gpu-1 of n1 (gpu.nvidia.com) is gone"
+
+
+def lost_node(_: Path, client: Client) -> str:
+    """A node is gone."""
+    client.delete(NODE, "n1")
+    return "node n1 is gone"
+
+
+@pytest.mark.parametrize(
+    "move",
+    [moved_file, new_file, moved_platform, cordoned, lost_card, lost_node],
+    ids=lambda move: move.__name__.replace("_", " "),
+)
+def test_what_has_moved_is_told_and_nothing_is_sent(
+    root: Path, cluster: Client, capsys: pytest.CaptureFixture[str], move: Any
+) -> None:
+    plan(capsys)
+    told = move(root, cluster)
+    out = apply(capsys, code=1)
+    assert "the plan is not applied" in out
+    assert told in out
+    assert not cluster.listed(JOB, "archive")
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_plan_leaves_no_room_for_other_wishes(capsys: pytest.CaptureFixture[str]) -> None:
+    plan(capsys, "letters")
+    assert "so would --prune" in apply(capsys, "--prune", code=2)
+    assert "this plan is of letters" in apply(capsys, "postcards", code=2)
+
+
+@pytest.mark.usefixtures("root")
+def test_a_plan_of_no_cluster_is_not_applied(capsys: pytest.CaptureFixture[str]) -> None:
+    said(capsys, "plan", "--describe", "1 x H100-SXM", "--draws", "1", "-o", "json", "--out", "../plan.json")
+    assert "made for the described fleet" in apply(capsys, code=2)
+
+
+@pytest.mark.usefixtures("root")
+def test_what_is_no_plan_is_not_applied(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("../plan.json").write_text("{}")
+    assert "this is no plan" in apply(capsys, code=2)
