@@ -42,6 +42,7 @@ class Asks:
     claims: Mapping[str, ClaimSpec] = field(default_factory=dict)
     reader: ClaimReader | None = None
     sizes: dict[ExactRequest, float | None] = field(default_factory=dict)
+    samples: dict[tuple[str, str, int | None], Device] = field(default_factory=dict)
 
     def of(self, template: Raw, namespace: str, pods: int = 1) -> Ask:
         """The ask of a pod; ``pods`` is how many share a claim that has a name."""
@@ -119,6 +120,31 @@ class Asks:
             for device in published.devices:
                 if passes(tests, published.driver, device):
                     yield _part_of_card(published.driver, device)
+
+    def cards_for(self, ask: Ask) -> frozenset[str]:
+        """Which kinds of card its claims may get, by a look at one device of each kind and size."""
+        found: set[str] = set()
+        for claim in ask.claims:
+            for request in claim.spec.requests:
+                for each in request.alternatives:
+                    found.update(self._kinds(each.exactly))
+        return frozenset(found)
+
+    def _kinds(self, asked: ExactRequest) -> Iterator[str]:
+        of_class = self.world.classes.get(asked.device_class)
+        tests = (*of_class.selectors, *asked.selectors) if of_class is not None else ()
+        for (driver, card, _), device in self._samples().items():
+            if of_class is not None and is_gpu(driver) and passes(tests, driver, device):
+                yield card
+
+    def _samples(self) -> Mapping[tuple[str, str, int | None], Device]:
+        """A device of each kind and size."""
+        if not self.samples:
+            for published in self.world.slices:
+                for device in published.devices:
+                    memory = device_memory(published.driver, device)
+                    self.samples.setdefault((published.driver, card_name(device), memory), device)
+        return self.samples
 
     def _part(self, memory: int) -> float:
         """A part of a card by memory, of the smallest card that has so much."""

@@ -41,7 +41,8 @@ def look(repository: Repository, team: Team, bucket: Bucket | None, names: Seque
     try:
         return reader.read(repository, campaigns, pages, measured, notes)
     except AllotmentError as error:
-        words = f"the bucket could not be read, and nothing of it is known here: {error}"
+        why = " ".join(str(error).split())
+        words = f"the bucket could not be read, and nothing of it is known here: {why}"
         return Known(pages=pages, measured=measured, notes=(*notes, words))
 
 

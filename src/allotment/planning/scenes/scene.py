@@ -74,10 +74,9 @@ def scene_for(
     if chosen in {Scheduler.KAI, Scheduler.BOTH} and asks_for_parts(works):
         ground, works = as_counted(ground, works)
         told.append(SAID)
-    kinds_of_card = {*ground.cards.values(), *ground.card_of_node.values()}
     found = times_for(
         [(party.repository, tuple(party.campaigns(works))) for party in parties],
-        kinds_of_card,
+        _cards(works, asks, ground),
         known,
         float(platform.defaults.page_seconds),
     )
@@ -204,6 +203,16 @@ def _works(
             names.add(name)
             yield replace(work, name=name)
     yield from standing.works
+
+
+def _cards(works: Sequence[Work], asks: Asks, ground: Ground) -> Mapping[str, frozenset[str]]:
+    """The kinds of card that works of each recipe may get: by their claims, or any that is there."""
+    any_card = frozenset({*ground.cards.values(), *ground.card_of_node.values()})
+    found: dict[str, frozenset[str]] = {}
+    for work in works:
+        its = asks.cards_for(work.ask) or any_card
+        found[work.recipe] = found.get(work.recipe, frozenset()) | its
+    return found
 
 
 def _other_times(found: Found, works: Sequence[Work]) -> None:

@@ -14,6 +14,7 @@ from typing import Final
 from allotment.devices.classes import DeviceClass
 from allotment.devices.world import World
 from allotment.kubernetes import kinds
+from allotment.kubernetes.cluster.reading import NOT_SERVED
 from allotment.kubernetes.cluster.snapshot import Snapshot
 from allotment.kubernetes.kinds import Kind, Object
 from allotment.kubernetes.render.platform import render_platform
@@ -126,9 +127,15 @@ def _of_file(place: Place, scheduler: Scheduler) -> Iterator[Assumption]:
 
 def _added(snapshot: Snapshot, added: tuple[Object, ...]) -> Iterator[Assumption]:
     names = {each["kind"] for each in added}
-    for kind, who in (("ClusterQueue", "Kueue"), ("Queue", "KAI")):
-        if kind in names:
-            said = f"{snapshot.name} has no queues of {who}'s: they are taken as the platform's file says"
+    for kind, who in ((kinds.CLUSTER_QUEUE, "Kueue"), (kinds.KAI_QUEUE, "KAI")):
+        if kind.name in names:
+            lacks = snapshot.lacks(kind)
+            why = (
+                f"{snapshot.name} has no queues of {who}'s"
+                if lacks is None or lacks.startswith(NOT_SERVED)
+                else f"queues of {who}'s are {lacks} on {snapshot.name}"
+            )
+            said = f"{why}: they are taken as the platform's file says"
             yield Assumption(f"queues of {who}", "as rendered", Source.STATED, said)
     classes = sorted(str(each["metadata"]["name"]) for each in added if each["kind"] == "DeviceClass")
     if classes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, stdev
 from typing import Final
@@ -22,7 +22,7 @@ from allotment.planning.scenes.values import Assumption, Known, Source
 from allotment.repository.measured import Measured
 from allotment.repository.model import Campaign, Estimate, Pipeline, Repository
 from allotment.repository.recipe import recipe_of
-from allotment.simulation.distributions import Clustered, Constant, through
+from allotment.simulation.distributions import Clustered, Constant, LogNormal, through
 from allotment.simulation.run_times import Basis, Distribution, RunTimes, Sampled, Times
 
 ENOUGH_PAGES: Final = 20
@@ -76,14 +76,13 @@ class Found:
 
 def times_for(
     repositories: Iterable[tuple[Repository, Sequence[Campaign]]],
-    cards: Iterable[str],
+    cards: Mapping[str, Collection[str]],
     known: Known,
     longest_page: float = math.inf,
 ) -> Found:
-    """The run times of the pipelines of these campaigns, on these kinds of card."""
+    """The run times of the pipelines of these campaigns; ``cards`` are those that each recipe may get."""
     found = Found()
-    kinds = sorted(set(cards))
-    desk = _Desk(kinds, known, longest_page)
+    desk = _Desk(cards, known, longest_page)
     for repository, campaigns in repositories:
         used: dict[str, list[Campaign]] = {}
         for campaign in campaigns:
@@ -97,14 +96,14 @@ def times_for(
 class _Desk:
     """What is the same for every pipeline."""
 
-    cards: Sequence[str]
+    cards: Mapping[str, Collection[str]]
     known: Known
     longest_page: float
 
 
 def _pipeline(found: Found, pipeline: Pipeline, campaigns: Sequence[Campaign], desk: _Desk) -> None:
     recipe, known = recipe_of(pipeline), desk.known
-    kinds = desk.cards if pipeline.gpu is not None else ()
+    kinds = sorted(desk.cards.get(recipe, ())) if pipeline.gpu is not None else []
     if recipe in found.pages:
         return
     figures = known.figures.get(recipe, Figures())
@@ -278,6 +277,10 @@ def gang_times(seconds: float | None = None) -> Times:
 
 def _words(page: Distribution) -> str:
     """The middle and the late pages of a distribution, in words."""
+    if isinstance(page, Constant):
+        return _seconds(page.value)
+    if isinstance(page, LogNormal):
+        return f"{_seconds(page.median)}, one in twenty over {_seconds(page.quantile(0.95))}"
     stream = random.Random(0)  # noqa: S311 - the same for the same figures
     drawn = sorted(page.draw(stream) for _ in range(401))
     return f"{_seconds(drawn[200])}, one in twenty over {_seconds(drawn[380])}"
