@@ -71,13 +71,13 @@ def deserved_over_time(
 
 
 def together(values: Mapping[str, OverTime]) -> Iterable[tuple[float, dict[str, float]]]:
-    """Each time at which any of them changes, with the values of all of them from then on."""
+    """Each time at which any of them changes, with the values of all of them until the next such time."""
     changes = sorted((time, name, value) for name, each in values.items() for time, value in each.points)
     now = dict.fromkeys(values, 0.0)
     for place, (time, name, value) in enumerate(changes):
         now[name] = value
         if place + 1 == len(changes) or changes[place + 1][0] > time:
-            yield time, dict(now)
+            yield time, now
 
 
 def evenness(

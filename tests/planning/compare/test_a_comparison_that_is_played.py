@@ -7,7 +7,8 @@ import json
 import click
 import pytest
 
-from allotment.cli.forms.compared import as_data, as_markdown, as_text
+from allotment.cli.forms.compared import as_markdown, as_text
+from allotment.cli.forms.compared_data import as_data
 from allotment.errors import UsageError
 from allotment.planning.compare.comparing import Play, Variant, compare
 from allotment.planning.compare.comparison import Comparison, Told

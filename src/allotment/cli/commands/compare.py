@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from allotment.cli.columns import terminal_width
-from allotment.cli.forms.compared import as_data, as_markdown, as_text
+from allotment.cli.forms.compared import as_markdown, as_text
+from allotment.cli.forms.compared_data import as_data
 from allotment.cli.inputs import inputs_of, inputs_option
 from allotment.cli.shared import output_option, world_options, write_out
 from allotment.cli.world import AskedWorld, any_world

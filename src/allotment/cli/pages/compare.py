@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from allotment.cli.forms.compared import shown_rows
+from allotment.cli.forms.compared_table import shown_rows
 from allotment.cli.pages.course import MARGIN, Planned, cards, extent_of, share_parts, shares_of
 from allotment.cli.pages.words import assumptions, notes
 from allotment.cli.words import counted
