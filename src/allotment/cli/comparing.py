@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from allotment.cli.opened import open_repository
+from allotment.cli.beside import beside_of
 from allotment.cli.planned import Grounds
 from allotment.errors import AllotmentError, UsageError, did_you_mean
 from allotment.planning.compare.changing import Files, changed, changes_of
@@ -16,7 +16,6 @@ from allotment.planning.scenes.values import Choices, Known, Scene
 from allotment.platform.model import SCHEDULERS, Platform, Team
 from allotment.quantities import QuantityError
 from allotment.quantities.duration import parse_duration
-from allotment.repository.model import Repository
 from allotment.simulation.setting import Chances, Pace
 from allotment.simulation.work import Work
 
@@ -79,7 +78,7 @@ def question(
     option: Path | None,
 ) -> Question:
     """The question that the options ask of what was found; ``option`` is the platform's file."""
-    others = tuple(_beside(text, found.platform, option) for text in beside)
+    others = tuple(beside_of(text, found.platform, option) for text in beside)
     files = Files(found.repository, found.platform, found.place, others)
     return Question(files, found.team, found.names, found.known, _arrivals(at, files), inputs)
 
@@ -89,20 +88,6 @@ def schedulers_of(asked: Sequence[str], changes: Sequence[str], platform: Platfo
     if asked:
         return tuple(dict.fromkeys(asked))
     return (platform.scheduler,) if changes else SCHEDULERS
-
-
-def _beside(text: str, platform: Platform, option: Path | None) -> tuple[Repository, Team]:
-    name, mark, folder = text.partition("=")
-    if not mark or name not in platform.teams:
-        raise UsageError(
-            f"`--beside {text}` names no team of the platform",
-            remedy=did_you_mean(name, platform.teams) or "write --beside TEAM=DIR",
-        )
-    root = Path(folder)
-    if not root.is_dir():
-        raise UsageError(f"there is no folder {folder}", remedy="write --beside TEAM=DIR")
-    opened, _ = open_repository(root, platform=option, team=name, programs=True)
-    return opened.repository, platform.teams[name]
 
 
 def _arrivals(texts: Sequence[str], files: Files) -> Mapping[str, float]:

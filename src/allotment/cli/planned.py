@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from allotment.buckets.bucket import Bucket
+from allotment.cli.beside import beside_of
 from allotment.cli.cluster import client_for, hint_at_cluster
 from allotment.cli.opened import Opened, open_repository
 from allotment.cli.words import span
@@ -64,6 +65,7 @@ class Grounds:
     asked: AskedWorld
     known: Known
     bucket: str
+    beside: tuple[tuple[Repository, Team], ...] = ()
 
     @property
     def repository(self) -> Repository:
@@ -105,6 +107,7 @@ def grounds(
     platform: Path | None,
     team: str | None,
     scheduler: str | None = None,
+    beside: Sequence[str] = (),
 ) -> Grounds:
     """Everything that the options name; AllotmentError for what is wrong with it."""
     opened, chosen_names = open_repository(root, platform=platform, team=team, campaigns=names, programs=True)
@@ -118,7 +121,9 @@ def grounds(
     known = look(opened.repository, opened.team, bucket, chosen_names if names else ())
     if note:
         known = replace(known, notes=(*known.notes, note))
-    return Grounds(opened, chosen_names if names else (), chosen, asked, known, _bucket_words(opened, note))
+    others = tuple(beside_of(text, opened.platform, platform) for text in beside)
+    words = _bucket_words(opened, note)
+    return Grounds(opened, chosen_names if names else (), chosen, asked, known, words, others)
 
 
 def planned(
@@ -165,6 +170,7 @@ def planned(
             known=found.known,
             choices=Choices(*inputs),
             now=now,
+            beside=found.beside,
         )
         if found.is_run_here:
             scene = replace(scene, notes=(*said_here(scene.notes), *said))

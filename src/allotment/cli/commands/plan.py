@@ -24,6 +24,12 @@ MOST_DRAWS = 1_000
 @world_options
 @any_world
 @click.option("--scheduler", type=click.Choice(SCHEDULERS), default=None, help="Who places the pods.")
+@click.option(
+    "--beside",
+    multiple=True,
+    metavar="TEAM=DIR",
+    help="Another team's repository, which is sent at the same time. May be given again.",
+)
 @click.option("--base", default=None, metavar="REF", help="Plan only what has changed since this commit.")
 @click.option("--budget", default=None, metavar="AMOUNT", help="Exit 1 if nine of ten draws may cost more.")
 @click.option(
@@ -48,6 +54,7 @@ def command(
     team: str | None,
     asked: AskedWorld,
     scheduler: str | None,
+    beside: tuple[str, ...],
     base: str | None,
     budget: str | None,
     deadline: str | None,
@@ -81,7 +88,9 @@ def command(
 
     now = time.time()
     settings = inputs_of(inputs)
-    found = grounds(repository, names, asked, platform=platform, team=team, scheduler=scheduler)
+    found = grounds(
+        repository, names, asked, platform=platform, team=team, scheduler=scheduler, beside=beside
+    )
     late = deadline_of(deadline, now)
     question = Question(
         draws=draws,
