@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from allotment.simulation.draws import Draws
 from allotment.simulation.simulate import simulate
 from allotment.simulation.work import Kind, Running, Work
 from tests.kubernetes.follow.told import NAMES, situation
-from tests.planning.scene_files import ARCHIVE, claim, cluster, platform, pod, repository
+from tests.planning.scene_files import ARCHIVE, claim, cluster, described, platform, pod, repository
 
 SINCE = -600.0
 
@@ -199,3 +200,36 @@ def test_every_situation_of_a_cluster_can_be_gone_on_with(tmp_path: Path, name: 
         assert len({work.name for work in shown.works}) == len(shown.works)
         outcome = simulate(shown.setting, shown.works, shown.run_times, Draws(1), 1_800.0)
         assert {each.work for each in outcome.ends} == {work.name for work in shown.works}
+
+
+def test_kais_queues_of_others_are_shares_of_their_own(tmp_path: Path) -> None:
+    theirs = {"research": Team("research", queue=Queue(1, 1, None))}
+    found = repository(tmp_path)
+    of_kai = {"kai.scheduler/queue": "research", "kai.scheduler/preemptibility": "non-preemptible"}
+    place = cluster(
+        *of_platform("kai"),
+        *render_platform(platform(teams=theirs), "kai").objects[-1:],
+        pod("survey-0", "research", on="node-1", claim="s0", labels=of_kai),
+        pod(
+            "survey-1",
+            "research",
+            labels={"kai.scheduler/queue": "research"},
+            requests={"nvidia.com/gpu": "2"},
+        ),
+        claim("s0", "research", "survey-0", "gpu-0"),
+    )
+    shown = scene(found, place, "kai")
+    held_one, waiting = named(shown, "survey-0 of research"), named(shown, "survey-1 of research")
+    assert shown.setting.teams[held_one.team].share_queue == "research"
+    assert (held_one.team, waiting.team) == ("research", "research")
+    assert (held_one.preemptible, waiting.preemptible) == (False, True)
+    assert (waiting.running, waiting.ask.request.gpus, waiting.ask.gpus) == ((), 2, 2.0)
+    assert held_one.running[0].devices == ("gpu.nvidia.com/node-1/gpu-0",)
+    assert [work.name for work in scene(found, place, "default").works] == ["letters"]
+
+
+def test_nodes_of_a_file_have_what_they_say(tmp_path: Path) -> None:
+    nodes = cluster().world.nodes
+    place = Place(replace(described().world, nodes=nodes), "nodes.yaml")
+    found = scene(repository(tmp_path), place).setting.state.nodes
+    assert [(each.allocatable["pods"], each.ready) for each in found.values()] == [(110, True), (110, True)]
