@@ -145,6 +145,11 @@ def test_no_difference_beyond_chance_is_said_and_is_a_no() -> None:
     )
 
 
+def test_with_too_few_draws_it_says_that_nothing_can_be_told() -> None:
+    (found,) = advice_for([column("kueue", 100.0, 110.0), column("kai", 50.0, 60.0)], [TIME], WEEK, "")
+    assert found.reasons == ("2 draws are too few to tell a difference from chance: take 6 or more",)
+
+
 def test_a_gain_by_parts_of_cards_is_none_without_steady_memory() -> None:
     parts = (replace(run(0, 0), gpus=0.25),)
     fast = column("kai", *(each / 4 for each in SLOW), spans=parts)

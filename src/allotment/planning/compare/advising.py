@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from allotment.planning.compare.comparison import Advice, Cell, Column, Difference, Row, Told, Unit, Verdict
-from allotment.planning.compare.differences import difference
+from allotment.planning.compare.differences import FEWEST, difference
 from allotment.planning.compare.rows import HOURS, LOST
 from allotment.planning.compare.words import said
 from allotment.simulation.outcome import End
@@ -80,10 +80,8 @@ def _advice(column: Column, against: Column, rows: Sequence[Row], until: float, 
     gains, costs = [each for each in weighed if each.is_gain], [each for each in weighed if not each.is_gain]
     verdict = _verdict(gains, costs)
     if not gains and not costs:
-        unsure = (
-            "no difference beyond chance" if _is_unsure(column, against, rows, until) else "no difference"
-        )
-        return Advice(column.name, against.name, verdict, (f"{unsure} in what is weighed",))
+        words = _nothing(column, against, rows, until)
+        return Advice(column.name, against.name, verdict, (words,))
     reasons = [f"{each.words(currency)}" for each in gains[:_FEW]]
     if verdict is not Verdict.NO and gains[0].size < WORTH:
         reasons.append(CLOSE.format(against=against.name))
@@ -126,6 +124,16 @@ def _least(row: Row, against: Column) -> float:
         return SHORT_WAIT
     hours = against.cells.get(HOURS.key)
     return hours.spread.p50 or 0.0 if row == LOST and hours is not None else 0.0
+
+
+def _nothing(column: Column, against: Column, rows: Sequence[Row], until: float) -> str:
+    """What there is to say where nothing is better or worse."""
+    if not _is_unsure(column, against, rows, until):
+        return "no difference in what is weighed"
+    draws = max((len(cell.values) for cell in column.cells.values()), default=0)
+    if draws < FEWEST:
+        return f"{draws} draws are too few to tell a difference from chance: take {FEWEST} or more"
+    return "no difference beyond chance in what is weighed"
 
 
 def _is_unsure(column: Column, against: Column, rows: Sequence[Row], until: float) -> bool:

@@ -15,6 +15,8 @@ from allotment.planning.compare.comparison import Better, Difference, Row, Told,
 from allotment.simulation.quantiles import quantile, spread
 
 CHANCE: Final = 0.05
+FEWEST: Final = 6
+"""With fewer pairs not even those that all go one way are beyond chance."""
 LEAST_PART: Final = 0.01
 LEAST: Final = {
     Unit.SECONDS: 10.0,

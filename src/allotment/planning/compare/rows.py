@@ -65,13 +65,15 @@ def _of_wait(wait: Waiting) -> Iterable[Figure]:
     whose = f"{wait.team}'" if wait.team.endswith("s") else f"{wait.team}'s"
     who = f"{whose} {_KINDS[wait.kind]}" if wait.works > 1 else f"{whose} {wait.kind}"
     key = f"wait.{wait.team}.{wait.kind}"
+    begun = 1 - wait.never / wait.works
+    longest = wait.most if begun == 1 else None
     if wait.works == 1:
-        yield Row(f"{key}.max", f"wait of {who}", Unit.SECONDS, of=wait.team), wait.most
+        yield Row(f"{key}.max", f"wait of {who}", Unit.SECONDS, of=wait.team), longest
         return
     for name, words, value in (
-        ("p50", "half of", wait.p50),
-        ("p90", "nine in ten of", wait.p90),
-        ("max", "longest of", wait.most),
+        ("p50", "half of", wait.p50 if begun >= 0.5 else None),
+        ("p90", "nine in ten of", wait.p90 if begun >= 0.9 else None),
+        ("max", "longest of", longest),
     ):
         if name == "p90" and wait.works < TENTHS:
             continue
