@@ -9,17 +9,18 @@ from typing import Any
 import pytest
 
 from allotment.cli.pages.compare import compare_page
-from allotment.cli.pages.course import cards, extent_of, shares_of
+from allotment.cli.pages.course import Planned, cards, extent_of, shares_of
+from allotment.cli.pages.filled import filled_page
 from allotment.cli.pages.plan import plan_page
 from allotment.cli.pages.shares import shares_page
-from allotment.cli.pages.simulate import Played, simulate_page
 from allotment.pictures.over_time import QueueOverTime, Reclaimed, SharesOverTime
 from allotment.planning.compare.comparison import Comparison
 from allotment.planning.plan.plan import Changes, Plan
-from allotment.simulation.metrics import Ground, measure
+from allotment.simulation.filling.fill import Filled, Point
+from allotment.simulation.filling.policies import Name
+from allotment.simulation.filling.ranking import Ties
 from allotment.simulation.outcome import Outcome
 from allotment.simulation.quantiles import Spread
-from allotment.simulation.work import Ask, Kind, Unit, Work
 from tests.cli.page_values import TEAMS, comparison, outcome, plan, work_plan
 from tests.pictures.reading import HOSTILE, page_parts, words
 
@@ -167,35 +168,55 @@ def test_shares_of_a_course_are_those_of_its_spans() -> None:
     assert all(queue.allocated[-1][1] == 0 for queue in shares.queues)
 
 
-def played(name: str, course: Outcome) -> Played:
-    works = [
-        Work(work, team, Kind.CAMPAIGN, Ask(gpus=1.0), tuple(Unit(str(n)) for n in range(3)))
-        for work, team in sorted({(span.work, span.team) for span in course.spans})
+def filling(policy: Name, ties: Ties, given: float, seeds: int = 3) -> list[Filled]:
+    return [
+        Filled(
+            policy,
+            ties,
+            seed,
+            given + seed,
+            100,
+            7,
+            tuple(Point(at, min(at, given), at / 9) for at in range(130)),
+        )
+        for seed in range(seeds)
     ]
-    figures = measure(course, works, Ground(TEAMS, frozenset(span.node for span in course.spans)))
-    return Played(name, course, figures, TEAMS, (f"{name} knows no gangs.",))
 
 
-def test_a_played_trace_says_its_figures_and_who_waited() -> None:
-    page = simulate_page(
-        "Philly, a cut of it",
-        "36 works",
-        [played("kueue", outcome(24, 2)), played("kai", outcome(24, 2, seed=1))],
-        ("Jobs are drawn from the trace as they are.",),
-    )
-    text = " ".join(text_of(page).split())
-    for each in ("Philly, a cut of it", "runs of pods 36 36", "kai: kai knows no gangs.", "Under kueue"):
+def test_a_filling_says_how_much_each_policy_gives_out() -> None:
+    fillings = [
+        filling(Name.FGD, Ties.RANDOM, 92.0),
+        filling(Name.FGD, Ties.FIRST, 90.0),
+        filling(Name.BEST_FIT, Ties.RANDOM, 85.0),
+    ]
+    text = " ".join(text_of(filled_page("openb", 1213, 6212, fillings)).split())
+    for each in (
+        "Filled: openb",
+        "1,213 nodes with 6,212 cards, 3 seeds",
+        "fgd, ties random 93.00 %",
+        "best-fit random 86.00 % 1.00 870 7",
+    ):
         assert each in text
 
 
-@pytest.mark.parametrize("count", [0, 1])
-def test_a_played_trace_of_nothing_is_a_page(count: int) -> None:
-    page_parts(simulate_page("x", "y", [played("kueue", EMPTY)] * count))
+@pytest.mark.parametrize("fillings", [[], [[]], [filling(Name.FGD, Ties.RANDOM, 0.0, seeds=1)]], ids=range(3))
+def test_a_filling_of_any_size_is_a_page(fillings: list[list[Filled]]) -> None:
+    page_parts(filled_page("x", 0, 0, fillings))
 
 
-def test_a_large_trace_makes_a_page_that_can_be_opened() -> None:
-    page = simulate_page("x", "y", [played("kueue", outcome(10_000, 100))])
-    assert len(page.encode()) < 1_000_000
+def test_many_works_are_shown_by_their_teams() -> None:
+    course = outcome(60, 2)
+    jobs = replace(course, spans=tuple(replace(span, work=f"job-{n}") for n, span in enumerate(course.spans)))
+    chart, _ = cards(jobs, extent_of(jobs), "c", "Cards", Planned([("job-3", "job-3 (planned)")]))
+    assert [words for _, words in chart.legend][:3] == ["job-3 (planned)", "team archive", "team speech"]
+
+
+def test_a_comparison_of_very_much_work_can_be_opened() -> None:
+    course = outcome(10_000, 100)
+    found = comparison(6, 1)
+    first = replace(found.columns[0], course=course)
+    page = compare_page(replace(found, columns=(first, *found.columns[1:])))
+    assert len(page.encode()) < 1_500_000
     page_parts(page)
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from allotment.pictures.band import BandChart, BandMark, Moment, band
 from allotment.pictures.chart import Chart
 from allotment.pictures.curves import MOST_STEPS, area, line, value_at, within
+from allotment.pictures.lines import Line, Lines, lines
 from allotment.pictures.over_time import QueueOverTime, Reclaimed, SharesOverTime, Steps
 from allotment.pictures.rows import BarRow, Bars, IntervalRow, Intervals, bars, intervals
 from allotment.pictures.shares import queue_charts, stack
@@ -150,6 +151,15 @@ def test_bars_are_drawn_in_parts(parts: tuple[tuple[int, float], ...]) -> None:
     made = check(bars(Bars("Waits", (BarRow("a", parts, "3 min", 2.5),), "min"), "b"))
     assert made.count("url(#b-p") == sum(part > 0 for _, part in parts)
     check(bars(Bars("Waits", (), "min"), "b"))
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 10_000])
+def test_lines_are_whole_however_many_points_there_are(count: int) -> None:
+    listed = tuple(Line(f"l{n}", tuple((float(x), x * n / 10) for x in range(count))) for n in range(10))
+    chart = lines(Lines("Given", listed, "% asked", "% given", 100.0), "l")
+    assert len(check(chart)) < 60_000
+    assert [key for _, key in chart.legend] == [each.name for each in listed]
+    check(lines(Lines("Given", (), "a", "b"), "l"))
 
 
 steps = st.lists(st.tuples(st.floats(-10, 110), st.floats(0, 50)), max_size=40).map(

@@ -12,6 +12,8 @@ from typing import Final
 from allotment.pictures.palette import MANY, variables
 
 _MARKS: Final = "".join(f".f{n}{{fill:var(--w{n})}}.s{n}{{stroke:var(--w{n})}}" for n in range(MANY + 1))
+_DASHES: Final = ("", "8 3", "2 3", "10 3 2 3", "5 2", "12 4", "1 2", "6 2 2 2 2 2", "3 6")
+_LINES: Final = "".join(f".d{n}{{stroke-dasharray:{dash}}}" for n, dash in enumerate(_DASHES) if dash)
 
 _PAGE: Final = """
 *{box-sizing:border-box}
@@ -115,6 +117,7 @@ path.middle,line.middle{fill:none;stroke:var(--accent);stroke-width:2.2}
 .dot{fill:var(--accent);stroke:var(--surface);stroke-width:1.5}
 .area{fill-opacity:.42}
 .layer{stroke:var(--surface);stroke-width:1}
+.line{fill:none;stroke-width:2.2}
 .deserved{fill:none;stroke:var(--ink);stroke-width:1.6;stroke-dasharray:8 4}
 .fair{fill:none;stroke:var(--good);stroke-width:2.2}
 .asked{fill:none;stroke:var(--soft);stroke-width:1.8;stroke-dasharray:1.5 3.5}
@@ -154,4 +157,4 @@ def sheet() -> str:
         f":root{{color-scheme:light dark;{light}}}"
         f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
     )
-    return "".join(each.replace("\n", "") for each in (themes, _PAGE, _PICTURE, _MARKS, _NARROW))
+    return "".join(each.replace("\n", "") for each in (themes, _PAGE, _PICTURE, _MARKS, _LINES, _NARROW))

@@ -11,7 +11,8 @@ import click
 
 from allotment.cli.columns import terminal_width
 from allotment.cli.forms import filled
-from allotment.cli.forms.compared import as_data, as_markdown, as_text
+from allotment.cli.forms.compared import as_markdown, as_text
+from allotment.cli.forms.compared_data import as_data
 from allotment.cli.shared import output_option, write_out
 from allotment.errors import EXIT_FINE, UsageError
 from allotment.planning.compare.comparison import Comparison
@@ -216,7 +217,11 @@ def _filled_form(
         return json.dumps(filled.as_data(name, len(nodes), cards, fillings), ensure_ascii=False, indent=2)
     if form == "text":
         return "\n".join(filled.as_text(name, len(nodes), cards, fillings, terminal_width()))
-    raise UsageError(f"a filling is not written as {form}", remedy="write -o text or -o json")
+    if form == "html":
+        from allotment.cli.pages.filled import filled_page
+
+        return filled_page(name, len(nodes), cards, fillings).rstrip("\n")
+    raise UsageError(f"a filling is not written as {form}", remedy="write -o text, -o json or -o html")
 
 
 def _told(name: str, done: int, of: int) -> None:

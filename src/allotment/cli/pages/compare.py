@@ -11,6 +11,7 @@ from allotment.cli.pages.words import assumptions, notes
 from allotment.cli.words import counted
 from allotment.pictures.markup import Markup, element
 from allotment.pictures.page import KeyFigure, Page, Section, figure, heading, items, page, paragraph
+from allotment.pictures.palette import MANY
 from allotment.pictures.rows import IntervalRow, Intervals, intervals
 from allotment.pictures.ticks import Extent, span_words
 from allotment.planning.compare.comparison import (
@@ -204,7 +205,7 @@ def _course(column: Column, found: Comparison, name: str) -> Iterator[Section]:
         return
     last = max((extent_of(each.course).until for each in found.played if each.course), default=found.until)
     extent = Extent(0.0, last)
-    planned = Planned([(work, work) for work in found.works])
+    planned = Planned([(work, work) for work in found.works] if len(found.works) <= MANY else [])
     title = f"What runs on each card under {column.name}"
     chart, idle = cards(column.course, extent, f"{name}-cards", title, planned)
     parts = [figure(chart), paragraph(idle, "soft") if idle else Markup()]

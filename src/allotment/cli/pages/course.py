@@ -23,6 +23,8 @@ from allotment.simulation.setting import TeamShare
 
 MARGIN: Final = 1.03
 MOST_QUEUES: Final = 12
+MOST_WORKS: Final = 24
+"""With more works than these, those that are not planned are shown by their teams."""
 _ENDS: Final[Mapping[End, str]] = {
     End.COMPLETE: "complete",
     End.FAILED: "failed",
@@ -54,6 +56,8 @@ def cards(
 ) -> tuple[Chart, str]:
     """The timeline of the cards on which anything ran, and a sentence about the others."""
     shown = planned or Planned()
+    by_team = len({span.work for span in outcome.spans}) > MOST_WORKS
+    own = {work for work, _ in shown.works}
     rows: dict[str, Row] = {}
     bars: list[Bar] = []
     for span in outcome.spans:
@@ -61,7 +65,8 @@ def cards(
             continue
         for row in _rows(span):
             rows.setdefault(row.key, row)
-            bars.append(_bar(span, row, extent))
+            of = f"team {span.team}" if by_team and span.work not in own else span.work
+            bars.append(_bar(span, of, row, extent))
     ordered = sorted(rows.values(), key=lambda row: (row.group, _by_number(row.label), row.key))
     value = Timeline(title, tuple(ordered), tuple(bars), extent, tuple(shown.works), tuple(shown.marks))
     chart = timeline(value, name)
@@ -81,14 +86,14 @@ def _by_number(label: str) -> tuple[str, int]:
     return bare, int(label[len(bare) :][:9] or 0)
 
 
-def _bar(span: Span, row: Row, extent: Extent) -> Bar:
+def _bar(span: Span, of: str, row: Row, extent: Extent) -> Bar:
     pages = f"{span.pages:,} pages" if span.pages else ""
     taken = f" for {span.by}" if span.by else ""
     lost = f", {span_words(span.lost)} to do again" if span.lost else ""
     words = ", ".join(part for part in (f"{_ENDS[span.end]}{taken}{lost}", pages) if part)
     return Bar(
         row.key,
-        span.work,
+        of,
         span.bound,
         min(span.ended, extent.since + extent.length),
         span.ready,
