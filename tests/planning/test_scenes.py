@@ -7,14 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from allotment.devices.known_classes import CLASSES, CPU_DRIVER
 from allotment.devices.read_objects import read_template  # noqa: F401
+from allotment.devices.slices import Device, Pool, ResourceSlice
+from allotment.devices.world import World
 from allotment.errors import AllotmentError
 from allotment.kubernetes.cluster.snapshot import Snapshot
 from allotment.kubernetes.cluster.world import world_of
 from allotment.kubernetes.render import render
 from allotment.planning.scenes.scene import scene_for
-from allotment.planning.scenes.values import Choices, Known, Maturity, Scene, Source
-from allotment.platform.model import Platform
+from allotment.planning.scenes.values import Choices, Known, Maturity, Place, Scene, Source
+from allotment.platform.model import Platform, Queue
 from allotment.repository.model import Repository
 from allotment.repository.recipe import recipe_of
 from allotment.simulation.draws import Draws
@@ -35,6 +38,7 @@ from tests.planning.scene_files import (
 
 GANG = f"image: {IMAGE}\ncommand: [train]\nworkers: 3\nmin: 2\ngpu: {{}}\nduration: 2h\npriority: service\n"
 FLEET = f"image: {IMAGE}\ncommand: [serve]\nreplicas: {{min: 1, max: 3}}\ngpu: {{}}\npriority: service\n"
+PROCESSORS = tuple(Device(f"cpu-{number}") for number in range(2))
 ALL = [str(each) for each in Scheduler]
 
 
@@ -250,3 +254,22 @@ def test_a_scene_can_be_simulated(tmp_path: Path, scheduler: str) -> None:
     ends = {each.work: each for each in outcome.ends}
     assert ends["letters"].complete == 4
     assert ends["letters"].finished is not None
+
+
+def test_this_machine_has_its_own_processors_and_pulls_no_image(tmp_path: Path) -> None:
+    here = World(
+        (ResourceSlice("vm-cpu", CPU_DRIVER, Pool("vm"), node_name="vm", devices=PROCESSORS),),
+        {each.name: each for each in CLASSES},
+        "vm",
+        memory_bytes=8 * 2**30,
+    )
+    found = repository(tmp_path, pipelines_read=f"{PIPELINE}estimate: {{page: 10s}}\n")
+    told = platform(engine="local", teams={"archive": replace(ARCHIVE, queue=Queue())})
+    shown = scene_for(found, told, ARCHIVE, Place(here, "this machine", is_here=True))
+    (machine,) = shown.setting.state.nodes.values()
+    assert (machine.allocatable["cpu"], machine.allocatable["memory"]) == (2000, 8 * 2**30)
+    assert (shown.works[0].image, shown.works[0].ask.request.cpu) == ("", 1000.0)
+    outcome = simulate(shown.setting, shown.works, shown.run_times, Draws(1), 86_400.0)
+    moments = [each.bound for each in outcome.spans]
+    running = [sum(each.bound <= at < each.ended for each in outcome.spans) for at in moments]
+    assert max(running) == 2

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from allotment.devices.catalogue.find import cards as cards_known
 from allotment.devices.claim_objects import ResourceClaim
+from allotment.devices.known_classes import CPU_DRIVER
 from allotment.devices.world import World
 from allotment.kubernetes import kinds
 from allotment.kubernetes.cluster.kai_objects import SHARD, read_queue, settings_of
@@ -120,8 +121,22 @@ def _nodes(stage: Stage, placed: frozenset[str]) -> Iterator[ClusterNode]:
         if found_in_world is not None and found_in_world.allocatable:
             yield read_node({**found_in_world.to_dict(), "status": _ready(found_in_world.to_dict())})
             continue
+        if stage.is_here and name == stage.world.node:
+            yield _this_machine(stage.world, levels)
+            continue
         labels = {**levels, HOSTNAME: name, **(found_in_world.labels if found_in_world else {})}
         yield ClusterNode(name, labels, dict(UNBOUNDED))
+
+
+def _this_machine(world: World, labels: Mapping[str, str]) -> ClusterNode:
+    """This machine, with its processors and its memory."""
+    processors = sum(device.driver == CPU_DRIVER for device, _ in world.devices())
+    amounts = {
+        **UNBOUNDED,
+        **({"cpu": processors * 1000} if processors else {}),
+        **({"memory": world.memory_bytes} if world.memory_bytes else {}),
+    }
+    return ClusterNode(world.node, {**labels, HOSTNAME: world.node}, amounts)
 
 
 def _ready(node: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -69,6 +69,8 @@ def scene_for(
     mine = frozenset(_owner(each) for party in parties for each in party.owners)
     standing = standing_of(stage, asks, mine, teams, choices)
     works = tuple(_works(stage, parties, asks, known, standing))
+    if place.is_here and platform.engine == "local":
+        works = tuple(map(_run_here, works))
     ground = ground_of(stage, standing.placed)
     told: list[Assumption] = [*stage.assumptions, *standing.assumptions]
     if chosen in {Scheduler.KAI, Scheduler.BOTH} and asks_for_parts(works):
@@ -260,6 +262,13 @@ def _share(team: Team) -> TeamShare:
     return TeamShare(
         team.name, namespace_of(team), team.name, team.name, queue.quota, float(queue.weight), queue.limit
     )
+
+
+def _run_here(work: Work) -> Work:
+    """Work as the engine of a machine runs it: no image is pulled, and a worker has a processor at least."""
+    request = work.ask.request
+    cores = max(request.cpu, 1000.0 if not work.ask.claims else 0.0)
+    return replace(work, image="", ask=replace(work.ask, request=replace(request, cpu=cores)))
 
 
 def _here(platform: Platform, scheduler: Scheduler) -> Assumption:

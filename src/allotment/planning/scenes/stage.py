@@ -36,7 +36,7 @@ _ALWAYS: Final = (kinds.NAMESPACE, kinds.PRIORITY_CLASS, kinds.WORKLOAD_PRIORITY
 class Stage:
     """``snapshot`` holds the objects but for devices, which are in the ``world``; ``real`` is the cluster's.
 
-    ``platform`` is the platform's file as it is rendered for the scheduler.
+    ``platform`` is the platform's file as it is rendered for the scheduler; ``is_here``: on this machine.
     """
 
     scheduler: Scheduler
@@ -45,6 +45,7 @@ class Stage:
     world: World
     real: Snapshot | None = None
     assumptions: tuple[Assumption, ...] = ()
+    is_here: bool = False
 
     def with_objects(self, more: tuple[Object, ...]) -> Stage:
         """The stage with more objects, in the place of those of the same kind and name."""
@@ -60,7 +61,8 @@ def staged(platform: Platform, place: Place, scheduler: Scheduler) -> Stage:
     if place.snapshot is None:
         snapshot = Snapshot(0.0, tuple(wanted), name=place.name, version=platform.versions.kubernetes)
         world = _with_classes(place.world, platform)
-        return Stage(scheduler, chosen, snapshot, world, None, tuple(_of_file(place, scheduler)))
+        told = tuple(_of_file(place, scheduler))
+        return Stage(scheduler, chosen, snapshot, world, None, told, place.is_here)
     added = tuple(_lacking(place.snapshot, wanted))
     told = tuple(_added(place.snapshot, added))
     return Stage(
@@ -120,7 +122,7 @@ def _of_file(place: Place, scheduler: Scheduler) -> Iterator[Assumption]:
     if scheduler in {Scheduler.KUEUE, Scheduler.KAI, Scheduler.BOTH}:
         said = "the queues are those that `allot render --platform-objects` makes of the platform's file"
         yield Assumption("queues", f"as rendered, on {place.name}", Source.STATED, said)
-    if not place.world.nodes:
+    if not place.world.nodes and not place.is_here:
         said = "nodes of a described fleet and of files without Node objects hold any number of pods"
         yield Assumption("cores and memory of nodes", "unbounded", Source.DEFAULT, said)
 

@@ -11,6 +11,7 @@ from allotment.needs.ways import Way
 from allotment.needs.ways.choosing import able, choice_of
 from allotment.planning.scenes.values import Assumption, Choices, Maturity, Source
 from allotment.platform.model import Platform
+from allotment.platform.need import WHOLE
 from allotment.repository.model import HasNeed, Repository
 from allotment.simulation.setting import Pace, Scheduler
 
@@ -56,7 +57,9 @@ def features(
     for repository in repositories:
         files += [*repository.pipelines.values(), *repository.fleets.values(), *repository.gangs.values()]
     for way in dict.fromkeys(way for file in files for way in _ways(platform, file)):
-        yield Assumption(way.title, "it works", Source.STATED, way.maturity, maturity_of(way.maturity))
+        if way.word != WHOLE:
+            told = maturity_of(way.maturity)
+            yield Assumption(way.title, "it is there and on", Source.DEFAULT, way.maturity, told)
     if scheduler in _KUEUE:
         said = "Kueue's ElasticJobsViaWorkloadSlices, beta and on since 0.19"
         runs = "runs" if choices.window else "does not run"
