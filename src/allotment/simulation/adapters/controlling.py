@@ -10,12 +10,16 @@ from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from allotment.scheduling.kueue import Memory
+from allotment.scheduling.kueue.tree import Tree
 from allotment.scheduling.state.state import State
 from allotment.simulation.adapters.kueue_jobs import Job
-from allotment.simulation.adapters.quotas import Quotas, costs_of
+from allotment.simulation.adapters.quotas import Costs, Quotas, costs_of
 from allotment.simulation.adapters.room import Room
 from allotment.simulation.adapters.windows import Look, Move, Standing
 from allotment.simulation.setting import Pace, WindowPace
+
+Kind = tuple[object, ...]
+"""A queue, and what a pod is charged there."""
 
 
 class Books(Protocol):
@@ -26,6 +30,7 @@ class Books(Protocol):
     room: Room
     pace: Pace
     moved: dict[str, float]
+    movable: int
 
     @property
     def jobs(self) -> Mapping[str, Job]:
@@ -42,6 +47,8 @@ class Controller:
         self.books, self.pace = books, pace
         self.last = float("-inf")
         self.next: float | None = None
+        self.tree: Tree | None = None
+        self.most: dict[Kind, int] = {}
 
     def hears(self) -> None:
         """Something happened: it looks soon."""
@@ -56,7 +63,7 @@ class Controller:
         """One look; it says when the next is worth it."""
         self.last, self.next = now, None
         quotas = Quotas.of(self.books.memory)
-        if quotas is None:
+        if quotas is None or not self.books.movable:
             return []
         standings = list(self._standings(quotas))
         look = Look(standings, quotas, self.books.room.pods, self.pace, now, self.books.moved)
@@ -65,20 +72,38 @@ class Controller:
         return moves
 
     def _standings(self, quotas: Quotas) -> Iterator[Standing]:
+        """Jobs that may be moved, and of those that only wait one of each kind."""
         workloads = self.books.state.workloads
+        kinds: dict[Kind, Costs] = {}
+        seen: set[tuple[Kind, int]] = set()
         for job in self.books.jobs.values():
-            moves = job.elastic and (job.work.most > 1 or job.waits)
-            queue = self.books.queue_of(job) if moves or job.waits else ""
+            if not (job.may_move or job.waits):
+                continue
+            queue = self.books.queue_of(job)
             if queue not in quotas.tree.queues:
                 continue
-            best = quotas.best(queue, job.work.ask.charges, empty=True)
-            possible = quotas.most(queue, best)
+            kind = (queue, *sorted(job.work.ask.charges.items()))
+            if not job.may_move:
+                if (kind, job.width) in seen:
+                    continue
+                seen.add((kind, job.width))
             granted = workloads.get(job.granted) if job.granted is not None else None
             if granted is not None and granted.admission is not None:
                 costs = costs_of(granted.admission.pod_sets[0])
             else:
-                costs = quotas.best(queue, job.work.ask.charges)
-            yield Standing(job, queue, costs, possible)
+                costs = kinds.get(kind) or kinds.setdefault(kind, quotas.best(queue, job.work.ask.charges))
+            yield Standing(job, queue, costs, self._possible(quotas, kind, job))
+
+    def _possible(self, quotas: Quotas, kind: Kind, job: Job) -> int:
+        """How many pods of a kind there could ever be."""
+        if self.tree is not quotas.tree:
+            self.tree, self.most = quotas.tree, {}
+        known = self.most.get(kind)
+        if known is None:
+            queue = str(kind[0])
+            best = quotas.best(queue, job.work.ask.charges, empty=True)
+            known = self.most[kind] = quotas.most(queue, best)
+        return known
 
     def _times(self, look: Look, moves: list[Move], now: float) -> Iterator[float]:
         """When something may be over that keeps a Job from being moved."""

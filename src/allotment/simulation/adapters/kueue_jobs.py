@@ -54,6 +54,11 @@ class Job:
         return self.work.kind is Kind.CAMPAIGN
 
     @property
+    def may_move(self) -> bool:
+        """Whether there is more than one width that it may have."""
+        return self.elastic and self.work.most > 1
+
+    @property
     def grows(self) -> bool:
         """Whether it asks for more than it has."""
         return self.granted is not None and self.asked is not None

@@ -35,6 +35,7 @@ class Ledger:
         self.untold: dict[str, None] = {}
         self.releasing: dict[str, float] = {}
         self.moved: dict[str, float] = {}
+        self.movable = 0
         self.orders: list[Order] = []
         self.dirty = False
         self.controller = None if setting.window is None else Controller(self, setting.window)
@@ -57,6 +58,7 @@ class Ledger:
         left = open_indexes(work) if work.kind is Kind.CAMPAIGN else width
         job = Job(work, key, queue, self._shape(work), now, width, left, stepped=now)
         self.jobs[key] = job
+        self.movable += job.may_move
         name, job.serial = key.rpartition("/")[2], 1
         job.asked = self.put(job, job.workload(name, width, now))
         self.untold[key] = None
@@ -121,7 +123,8 @@ class Ledger:
         self.state = self.state.with_workloads({key: None for key in (job.granted, job.asked) if key})
         for key in (job.granted, job.asked):
             self.owners.pop(key or "", None)
-        self.jobs.pop(job.key, None)
+        if self.jobs.pop(job.key, None) is not None:
+            self.movable -= job.may_move
         self.untold.pop(job.key, None)
         self.releasing.pop(job.key, None)
         self.changed()
