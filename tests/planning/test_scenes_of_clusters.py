@@ -20,7 +20,17 @@ from allotment.simulation.draws import Draws
 from allotment.simulation.simulate import simulate
 from allotment.simulation.work import Kind, Running, Work
 from tests.kubernetes.follow.told import NAMES, situation
-from tests.planning.scene_files import ARCHIVE, claim, cluster, described, platform, pod, repository
+from tests.planning.scene_files import (
+    ARCHIVE,
+    CAMPAIGN,
+    PIPELINE,
+    claim,
+    cluster,
+    described,
+    platform,
+    pod,
+    repository,
+)
 
 SINCE = -600.0
 
@@ -233,3 +243,58 @@ def test_nodes_of_a_file_have_what_they_say(tmp_path: Path) -> None:
     place = Place(replace(described().world, nodes=nodes), "nodes.yaml")
     found = scene(repository(tmp_path), place).setting.state.nodes
     assert [(each.allocatable["pods"], each.ready) for each in found.values()] == [(110, True), (110, True)]
+
+
+ENDED = {"conditions": [{"type": "Failed", "status": "True"}], "failedIndexes": "1"}
+
+
+@pytest.mark.parametrize(
+    ("status", "left"),
+    [
+        ({"completedIndexes": "0", "failedIndexes": "2"}, ["R1", "R3"]),
+        (ENDED, []),
+    ],
+    ids=["an-index-has-failed", "the-job-has-ended"],
+)
+def test_what_is_over_does_not_come_back(tmp_path: Path, status: dict[str, Any], left: list[str]) -> None:
+    found = repository(tmp_path)
+    shown = scene(found, cluster(*of_platform(), *sent(found, status)))
+    assert [unit.name for work in shown.works for unit in work.units] == left
+
+
+def test_a_job_that_is_gone_does_not_come_back(tmp_path: Path) -> None:
+    found = repository(tmp_path)
+    remembered = []
+    for each in sent(found, {}):
+        if each["kind"] == "Job":
+            continue
+        notes = {"allotment/job-uid": "u"} if each["metadata"]["name"].endswith("-volumes") else {}
+        remembered.append({**each, "metadata": {**each["metadata"], "annotations": notes}})
+    assert scene(found, cluster(*of_platform(), *remembered)).works == ()
+
+
+def test_a_campaign_that_its_file_suspends_gives_its_devices_back(tmp_path: Path) -> None:
+    running = repository(tmp_path / "before")
+    found = repository(tmp_path / "now", campaigns_letters=f"{CAMPAIGN}suspend: true\n")
+    place = cluster(
+        *of_platform(),
+        *sent(running, {}),
+        pod("letters-0", "archive", on="node-1", claim="c0", index=0, job="letters"),
+        claim("c0", "archive", "letters-0", "gpu-0"),
+    )
+    shown = scene(found, place)
+    assert shown.works == ()
+    assert shown.setting.state.published is not None
+    assert not shown.setting.state.published.claims
+
+
+def test_pods_without_devices_are_first_runs_too(tmp_path: Path) -> None:
+    found = repository(tmp_path, pipelines_read=f"{PIPELINE}resources: {{cpu: 2}}\n")
+    place = cluster(
+        *of_platform(),
+        *sent(found, {}),
+        pod("letters-1", "archive", on="node-1", index=1, job="letters"),
+    )
+    shown = scene(found, place)
+    assert [each.number for each in named(shown, "letters").running] == [1]
+    assert shown.setting.state.nodes["node-1"].taken == {}

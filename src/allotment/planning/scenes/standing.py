@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from allotment.devices.claim_objects import ResourceClaim
 from allotment.kubernetes import kinds
+from allotment.kubernetes.apply.memory import ending_of, had_job
 from allotment.kubernetes.cluster.kai_pods import claims_of
 from allotment.kubernetes.cluster.pod_request import request_of
 from allotment.kubernetes.cluster.snapshot import Snapshot
@@ -74,21 +75,32 @@ class _Desk:
         self.claims = {f"{each.namespace}/{each.name}": each for each in self.stage.world.claims}
         pods: dict[Owner, list[Object]] = {}
         for pod in self.snapshot.of(kinds.POD):
-            if fields.text(pod, "status", "phase") not in _OVER and self._has_devices(pod):
-                pods.setdefault(owner_of(pod), []).append(pod)
+            owner = owner_of(pod)
+            if fields.text(pod, "status", "phase") not in _OVER and (owner in mine or self._has_devices(pod)):
+                pods.setdefault(owner, []).append(pod)
         workloads = {
             _owned(each): each for each in self.snapshot.of(kinds.WORKLOAD) if not _is_finished(each)
         }
         for owner in sorted(mine):
-            job = self.snapshot.named(kinds.JOB, owner[1], owner[0])
-            running = self._running(pods.get(owner, ()))
-            done = indexes_of(fields.text(job, "status", "completedIndexes"))
-            self.found.live[owner] = LiveJob(done, running)
+            self.found.live[owner] = self._live(owner, pods.get(owner, []))
             self.found.placed.update(map(_key, pods.get(owner, ())))
         for owner in sorted((pods.keys() | workloads.keys()) - mine):
             self._other(owner, pods.get(owner, []), workloads.get(owner))
         if self.found.works:
             self._told()
+
+    def _live(self, owner: Owner, pods: list[Object]) -> LiveJob:
+        """How a Job of the repository stands; one that has ended, or is gone, does not come back."""
+        job = self.snapshot.named(kinds.JOB, owner[1], owner[0])
+        if job is None:
+            remembered = (
+                self.snapshot.named(kinds.CONFIG_MAP, f"{owner[1]}-volumes", owner[0]),
+                self.snapshot.named(kinds.SERVICE, owner[1], owner[0]),
+            )
+            return LiveJob(running=self._running(pods), over=any(map(had_job, remembered)))
+        lists = (fields.text(job, "status", each) for each in ("completedIndexes", "failedIndexes"))
+        done = frozenset[int]().union(*map(indexes_of, lists))
+        return LiveJob(done, self._running(pods), ending_of(job) is not None)
 
     def _has_devices(self, pod: Object) -> bool:
         spec = pod.get("spec") or {}

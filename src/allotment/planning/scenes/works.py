@@ -33,10 +33,14 @@ GANG_RECIPE: Final = "gang/"
 
 @dataclass(frozen=True, slots=True)
 class LiveJob:
-    """What a Job of this name on the cluster has come to: finished indexes, and pods that run, by index."""
+    """What a Job of this name on the cluster has come to: indexes that are over, and pods that run, by index.
+
+    One that is ``over`` has nothing left to do, and is not created again.
+    """
 
     done: frozenset[int] = frozenset()
     running: Mapping[int, Running] = field(default_factory=dict)
+    over: bool = False
 
 
 NOT_SENT: Final[Mapping[tuple[str, str], LiveJob]] = {}
@@ -60,7 +64,7 @@ class Maker:
         """The works of these names, or of all."""
         repository = self.repository
         for campaign in repository.campaigns.values():
-            if not names or campaign.name in names:
+            if not campaign.suspend and (not names or campaign.name in names):
                 yield from self._campaign(campaign)
         for fleet in repository.fleets.values():
             if not names or fleet.name in names:
@@ -83,6 +87,8 @@ class Maker:
         pipeline = self.repository.pipelines[campaign.pipeline]
         recipe = recipe_of(pipeline)
         live = self.live.get(_name(job), _NEW)
+        if live.over:
+            return None
         units: list[Unit] = []
         running: list[Running] = []
         for index, pack in enumerate(_packs(volumes, campaign.pack)):
@@ -161,9 +167,10 @@ class Maker:
 
     def _gang(self, gang: Gang) -> Iterator[Work]:
         job = self._jobs("gang", gang.name).get(job_name(gang.name))
-        if job is None or len(self.live.get(_name(job), _NEW).done) >= gang.workers:
+        live = _NEW if job is None else self.live.get(_name(job), _NEW)
+        if job is None or live.over or len(live.done) >= gang.workers:
             return
-        running = self.live.get(_name(job), _NEW).running.values()
+        running = live.running.values()
         seconds = None if gang.duration is None else float(gang.duration)
         yield Work(
             name=gang.name,
