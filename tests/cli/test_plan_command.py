@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from allotment.cli import invoke
+from allotment.devices.describe import parse_description
 from allotment.repository.model import StepCall
 from allotment.repository.recipe import recipe_digest
 from tests.planning.manifests import manifest, page
@@ -235,3 +238,59 @@ def test_this_machine_is_planned_as_its_engine_runs_it(
     out = said(capsys, world="")
     assert "never" not in out
     assert "is dropped on a cluster" not in out
+
+
+def test_against_a_commit_only_what_differs_is_planned(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{name}_NAME", "n")
+        monkeypatch.setenv(f"GIT_{name}_EMAIL", "n@example.org")
+    for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "one"]):
+        subprocess.run(["git", *words], cwd=root, check=True)
+    assert said(capsys, "--base", "main").startswith("nothing to do: it is unchanged, against main at")
+    (root / "campaigns" / "maps.yaml").write_text(CAMPAIGN)
+    out = said(capsys, "--base", "main")
+    assert "+ campaigns/maps: its file is new" in out
+    assert "campaign maps: 2 volumes" in out
+    assert "campaign letters" not in out
+    pipeline = root / "pipelines" / "demo.yaml"
+    pipeline.write_text(PIPELINE.replace("40Gi", "20Gi"))
+    assert "~ campaigns/letters: pipelines/demo.yaml has changed" in said(capsys, "--base", "main")
+    (root / "campaigns" / "letters.yaml").unlink()
+    assert "- campaigns/letters: its file is gone" in said(capsys, "--base", "main")
+
+
+def test_what_kubectl_prints_of_a_cluster_will_do(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    world = parse_description("2 nodes of 2 x H100-SXM")
+    nodes = [
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": each.node_name, "creationTimestamp": "2026-11-01T00:00:00Z"},
+            "status": {
+                "allocatable": {"cpu": "1", "memory": "256Gi", "pods": "110"},
+                "conditions": [{"type": "Ready", "status": "True"}],
+            },
+        }
+        for each in world.slices
+    ]
+    items = [*(each.to_dict() for each in world.slices), *nodes]
+    (root / "cluster.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    out = said(capsys, "--snapshot", "cluster.json", world="")
+    assert "fits 4 of 4 cards (4 x H100-SXM-80)" in out
+    assert "starts    at once" in out
+    assert "the cluster is taken to be as it was" in out
+
+
+def test_who_else_sends_something_is_played_beside(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = root / "other"
+    shutil.copytree(root / "pipelines", other / "pipelines")
+    shutil.copytree(root / "campaigns", other / "campaigns")
+    (other / "campaigns" / "letters.yaml").rename(other / "campaigns" / "maps.yaml")
+    teams = "teams: {archive: {}, museum: {}}\n"
+    (root / "platform.yaml").write_text(PLATFORM + teams)
+    found = json.loads(said(capsys, "--team", "archive", "--beside", "museum=other", "-o", "json"))
+    assert found["others"] == 1
+    assert [work["name"] for work in found["works"]] == ["letters"]
+    assert "names no team" in said(capsys, "--team", "archive", "--beside", "nobody=other", code=2)

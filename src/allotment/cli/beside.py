@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from allotment.cli.opened import open_repository
 from allotment.errors import UsageError, did_you_mean
 from allotment.platform.model import Platform, Team
+from allotment.repository import load_repository
 from allotment.repository.model import Repository
+from allotment.repository.select import is_repository
 
 FORM = "write --beside TEAM=DIR"
 
 
-def beside_of(text: str, platform: Platform, option: Path | None) -> tuple[Repository, Team]:
-    """The repository and the team that the option names."""
+def beside_of(text: str, platform: Platform) -> tuple[Repository, Team]:
+    """The repository and the team that the option names, under the platform of whoever asks."""
     name, mark, folder = text.partition("=")
     if not mark or name not in platform.teams:
         raise UsageError(
@@ -23,5 +24,6 @@ def beside_of(text: str, platform: Platform, option: Path | None) -> tuple[Repos
     root = Path(folder)
     if not root.is_dir():
         raise UsageError(f"there is no folder {folder}", remedy=FORM)
-    opened, _ = open_repository(root, platform=option, team=name, programs=True)
-    return opened.repository, platform.teams[name]
+    if not is_repository(root):
+        raise UsageError(f"{folder} is no repository", where="--beside", remedy=FORM)
+    return load_repository(root, platform).checked(), platform.teams[name]

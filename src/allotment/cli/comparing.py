@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from allotment.cli.beside import beside_of
 from allotment.cli.planned import Grounds
@@ -75,10 +74,9 @@ def question(
     beside: Sequence[str],
     at: Sequence[str],
     inputs: tuple[Pace, Chances],
-    option: Path | None,
 ) -> Question:
-    """The question that the options ask of what was found; ``option`` is the platform's file."""
-    others = tuple(beside_of(text, found.platform, option) for text in beside)
+    """The question that the options ask of what was found."""
+    others = tuple(beside_of(text, found.platform) for text in beside)
     files = Files(found.repository, found.platform, found.place, others)
     return Question(files, found.team, found.names, found.known, _arrivals(at, files), inputs)
 

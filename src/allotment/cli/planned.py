@@ -121,7 +121,7 @@ def grounds(
     known = look(opened.repository, opened.team, bucket, chosen_names if names else ())
     if note:
         known = replace(known, notes=(*known.notes, note))
-    others = tuple(beside_of(text, opened.platform, platform) for text in beside)
+    others = tuple(beside_of(text, opened.platform) for text in beside)
     words = _bucket_words(opened, note)
     return Grounds(opened, chosen_names if names else (), chosen, asked, known, words, others)
 

@@ -100,7 +100,7 @@ def command(
 
     settings = inputs_of(inputs)
     found = grounds(repository, names, asked, platform=platform, team=team)
-    ask = question(found, beside, at, settings, platform)
+    ask = question(found, beside, at, settings)
     prices = ask.files.platform.prices
     play = Play(seed, draws, days * 86_400, prices.hour, prices.currency)
     variants = [*ask.variants(schedulers_of(schedulers, changes, ask.files.platform), changes)]
