@@ -12,7 +12,7 @@ from allotment.cli.forms.compared_data import as_data
 from allotment.errors import UsageError
 from allotment.planning.compare.comparing import Play, Variant, compare
 from allotment.planning.compare.comparison import Comparison, Told
-from tests.planning.compare.played import PAGES, QUOTA, little
+from tests.planning.compare.played import PAGES, QUOTA, little, scene
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +52,22 @@ def test_the_table_fits_a_hundred_columns(found: Comparison) -> None:
     lines = [click.unstyle(line) for line in as_text(found)]
     assert max(map(len, lines)) <= 100
     assert any(line.startswith("all that ends is over") for line in lines)
+
+
+def test_more_columns_than_fit_stand_below_each_other() -> None:
+    variants = [Variant(f"variant {n}", "simple", scene=scene(1 + n % 2, PAGES)) for n in range(9)]
+    lines = [click.unstyle(line) for line in as_text(compare(variants, Play(draws=6)))]
+    assert max(map(len, lines)) <= 100
+    assert sum(line.startswith("all that ends") for line in lines) == 2
+
+
+def test_what_is_the_same_does_not_differ() -> None:
+    found = compare(
+        [Variant(name, "simple", scene=scene(1, PAGES)) for name in ("kai", "both")], Play(draws=6)
+    )
+    told = {cell.difference.told for cell in found.columns[1].cells.values() if cell.difference is not None}
+    assert told == {Told.SAME}
+    assert found.differs == ()
 
 
 def test_markdown_has_a_table_and_says_the_assumptions(found: Comparison) -> None:

@@ -64,7 +64,10 @@ def names_of(found: Comparison, limit: int) -> list[str]:
 
 
 def lines_of(found: Comparison, shown: Sequence[str], limit: int) -> list[str]:
-    """The table's lines; ``shown`` are the columns' names, ``limit`` is how wide it may be."""
+    """The table's lines; ``shown`` are the columns' names, ``limit`` is how wide it may be.
+
+    More columns than fit beside each other stand in tables below each other.
+    """
     rows = []
     titles = [f"{name.upper()}  " for name in shown]
     widths = [len(title) for title in titles]
@@ -76,16 +79,26 @@ def lines_of(found: Comparison, shown: Sequence[str], limit: int) -> list[str]:
             for width, middle, below in zip(widths, middles, intervals, strict=True)
         ]
     longest = max((len(title) for title, *_ in rows), default=0)
-    room = max(NARROWEST, limit - sum(width + len(GAP) for width in widths))
-    room = min(room, max(longest, NARROWEST))
-    return [
-        _line("", titles, widths, room),
-        *(
-            _line(words, cells, widths, room)
-            for title, middles, intervals in rows
-            for words, cells in _folded(title, middles, intervals, room)
-        ),
-    ]
+    lines: list[str] = []
+    for part in _parts(widths, limit):
+        room = limit - sum(width + len(GAP) for width in widths[part])
+        room = min(max(NARROWEST, room), max(longest, NARROWEST))
+        lines += ["", _line("", titles[part], widths[part], room)]
+        for title, middles, intervals in rows:
+            for words, each in _folded(title, middles[part], intervals[part], room):
+                lines.append(_line(words, each, widths[part], room))
+    return lines[1:]
+
+
+def _parts(widths: Sequence[int], limit: int) -> Iterator[slice]:
+    """Which columns stand beside each other."""
+    start, used = 0, NARROWEST
+    for place, width in enumerate(widths):
+        if used + width + len(GAP) > limit and place > start:
+            yield slice(start, place)
+            start, used = place, NARROWEST
+        used += width + len(GAP)
+    yield slice(start, len(widths))
 
 
 def _folded(
