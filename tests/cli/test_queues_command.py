@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,6 @@ import pytest
 from allotment.cli import invoke
 from allotment.cli.forms.queues import as_text
 from allotment.cli.pictures import bar
-from allotment.devices.describe import parse_description
-from allotment.devices.holders import Holder
-from allotment.devices.ledger import Ledger
 from allotment.errors import EXIT_FINE, EXIT_USAGE
 from allotment.kubernetes.cluster.file import snapshot_text
 from allotment.kubernetes.cluster.snapshot import Missing, Snapshot
@@ -184,24 +180,6 @@ def test_what_waits_elsewhere_is_counted_by_kueue() -> None:
 
 
 PLATFORM = "format: 1\nengine: local\nteams:\n  archive: {queue: {quota: 2.5, limit: 8}}\n  open: {}\n"
-
-
-def test_this_machine_holds_nobody_to_a_quota(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "platform.yaml").write_text(PLATFORM)
-    device = next(parse_description("2 x L4").devices())[0]
-    ledger = Ledger()
-    with ledger.locked() as view:
-        hold = view.take([device], Holder(campaign="books", volume="v1", pid=os.getpid()))
-    with hold:
-        _, out, _ = run()
-    lines = out.splitlines()
-    assert lines[0] == "platform.yaml: this machine, 3 teams; 1 GPUs in use"
-    assert [line.split()[:3] for line in lines[3:6]] == [
-        ["archive", "2.5", "0"],
-        ["open", "–", "0"],
-        ["(others)", "–", "1"],
-    ]
-    assert "holds no team to its quota" in out
 
 
 def test_a_platform_of_a_cluster_says_where_the_rest_is_known(run: Run, tmp_path: Path) -> None:

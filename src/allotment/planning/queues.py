@@ -17,7 +17,9 @@ class Share:
     """A queue's share of one resource; ``used``, ``waiting`` and ``waiting_for`` are None where unknown.
 
     ``quota`` None is "as much as there is", ``limit`` None "no limit". ``lent`` is what of the quota others
-    hold; ``free`` what could be had now without taking any back. ``sum`` is the arithmetic in words.
+    hold; ``free`` what could be had now without taking any back; ``fair`` what the queue gets when what is
+    idle is shared out. ``next_end`` says what of it would end first for others. ``sum`` is the arithmetic in
+    words.
     """
 
     queue: str
@@ -35,6 +37,8 @@ class Share:
     within: tuple[str, ...] = ()
     inactive: str = ""
     sum: str = ""
+    fair: Amount | None = None
+    next_end: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,92 +1,114 @@
-"""The shares of teams on this machine: what the platform's file says, and what the ledger says is in use.
+"""The shares of teams on this machine: what the platform's file says, who holds what, who asks for what.
 
-The engine of a machine gives devices to whoever comes first and holds nobody to a quota: it says so.
+The engines of a machine hold each other to the queues of their teams, by an agreement: it is no wall between
+those who use the machine, and says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
-from allotment.devices.holders import Holder
-from allotment.devices.slices import DeviceId
 from allotment.kubernetes.cluster.capacity import NOTHING, Amount
 from allotment.planning.queues import Share, Shares
 from allotment.platform.model import Platform, Team
-from allotment.running.engine.control import EngineDescription
+from allotment.running.engine.team_standing import NextEnd, Standing
+from allotment.scheduling.local_accounts import Account
+from allotment.scheduling.local_state import TeamQueue
+from allotment.scheduling.local_words import share_words
 
 LOCAL: Final = "local"
 FILE: Final = "file"
 CARDS: Final = "GPUs"
+PROCESSORS: Final = "processors"
 OTHERS: Final = "(others)"
-NOT_HELD: Final = (
-    "these are the platform's numbers: the engine of a machine gives devices to whoever comes first, and "
-    "holds no team to its quota"
+NO_WALL: Final = (
+    "the engines of a machine keep to these shares by agreement; it is no wall between those who use it"
 )
+NO_CARDS: Final = "quotas and limits are of GPUs, and this machine has none: processors are shared by weight"
 NOBODY_HOLDS: Final = "`scheduler: default` holds no team to its quota; Kueue and KAI would"
 ASK_THE_CLUSTER: Final = (
     "these are the platform's numbers; what is in use and what waits only the cluster knows: add --cluster"
 )
 
-Whole = Mapping[DeviceId, Holder]
-Parts = Mapping[DeviceId, tuple[Holder, ...]]
-
 
 def shares_of_file(platform: Platform, name: str) -> Shares:
     """What a platform of a cluster says; how it stands is not known."""
-    shares = tuple(_share(team, None) for team in platform.teams.values())
+    shares = tuple(_share(team, None, None, CARDS) for team in platform.teams.values())
     unheld = (NOBODY_HOLDS,) if platform.scheduler == "default" else ()
     return Shares(name, FILE, shares, (*unheld, ASK_THE_CLUSTER))
 
 
-def shares_here(
-    platform: Platform, name: str, held: tuple[Whole, Parts], engines: Iterable[EngineDescription]
-) -> Shares:
-    """How the teams stand on this machine; whoever's engine is not known here is among the others."""
-    listed = list(engines)
-    teams = {engine.pid: engine.team for engine in listed}
-    used: dict[str, Amount] = {}
-    working: set[tuple[str, str]] = set()
-    for holder, amount in _holdings(*held):
-        team = teams.get(holder.pid or 0, OTHERS)
-        team = team if team in platform.teams else OTHERS
-        used[team] = used.get(team, NOTHING) + amount
-        working.add((team, holder.campaign or ""))
-    waiting: dict[str, set[str]] = {}
-    for engine in listed:
-        idle = {name for name in engine.campaigns if (engine.team, name) not in working}
-        waiting.setdefault(engine.team, set()).update(idle)
-    shares = [
-        _share(team, used.get(team.name, NOTHING), len(waiting.get(team.name, ())))
-        for team in platform.teams.values()
-    ]
-    if OTHERS in used:
-        shares.append(Share(OTHERS, CARDS, None, None, Fraction(1), used=used[OTHERS]))
-    return Shares(name, LOCAL, tuple(shares), (NOT_HELD,))
+def shares_here(platform: Platform, name: str, now: Standing) -> Shares:
+    """How the teams stand on this machine."""
+    has_cards = bool(now.total.cards)
+    resource = CARDS if has_cards else PROCESSORS
+    teams = [*platform.teams.values(), *(Team(each) for each in now.accounts if each not in platform.teams)]
+    listed = [_here(team, now, resource) for team in teams]
+    over = sum((each.borrowed for each in listed), NOTHING)
+    shares = [replace(each, lent=_lent(each, over)) for each in listed]
+    if any(now.others):
+        used = _exact(now.others.cards if has_cards else sum(now.others))
+        shares.append(Share(OTHERS, resource, None, None, Fraction(1), used=used))
+    return Shares(name, LOCAL, tuple(shares), (NO_WALL,) if has_cards else (NO_CARDS, NO_WALL))
 
 
-def _holdings(whole: Whole, parts: Parts) -> Iterator[tuple[Holder, Amount]]:
-    """Each holder with how much of a device it has; those who share one have equal parts of it."""
-    for holder in whole.values():
-        yield holder, Fraction(1)
-    for holders in parts.values():
-        for holder in holders:
-            yield holder, Fraction(1, len(holders))
+def _here(team: Team, now: Standing, resource: str) -> Share:
+    """One team: with the queue that its engines go by, where one of them runs."""
+    account = now.accounts.get(team.name) or Account(TeamQueue(team.name))
+    part = 0 if resource == CARDS else 1
+    share = _share(team, _exact(account.all[part]), now.waiting.get(team.name, 0), resource)
+    room = max(0.0, now.free[part])
+    if account.team.limit is not None and resource == CARDS:
+        room = min(room, max(0.0, account.team.limit - account.all.cards))
+    return replace(
+        share,
+        fair=_exact(account.fair[part]),
+        waiting_for=_exact(account.asked[part]),
+        free=_exact(room),
+        next_end=_end_words(now.next_ends.get(team.name)),
+        sum=f"{share_words(account)}, and it asks for {_plain(account.asked[part])} more"
+        if team.name in now.accounts
+        else f"team `{team.name}` has no engine here now",
+    )
 
 
-def _share(team: Team, used: Amount | None, waiting: int | None = None) -> Share:
-    queue = team.queue
-    quota = None if queue.quota is None else Fraction(str(queue.quota))
-    limit = None if queue.limit is None else Fraction(str(queue.limit))
-    over = NOTHING if quota is None or used is None else max(NOTHING, used - quota)
+def _lent(share: Share, over: Amount) -> Amount:
+    """What of its unused quota others have that are over theirs."""
+    if share.quota is None or share.used is None:
+        return NOTHING
+    return min(max(NOTHING, share.quota - share.used), over)
+
+
+def _end_words(end: NextEnd | None) -> str:
+    if end is None:
+        return ""
+    kept = f", not before {math.ceil(end.kept_seconds):,} s from now" if end.kept_seconds > 0 else ""
+    return f"{end.name}/{end.label}{kept}"
+
+
+def _exact(amount: float) -> Amount:
+    return Fraction(amount).limit_denominator(1000)
+
+
+def _plain(amount: float) -> str:
+    return f"{amount:.2f}".rstrip("0").rstrip(".")
+
+
+def _share(team: Team, used: Amount | None, waiting: int | None, resource: str) -> Share:
+    queue, counts = team.queue, resource == CARDS
+    quota = Fraction(str(queue.quota)) if counts and queue.quota is not None else None
+    limit = Fraction(str(queue.limit)) if counts and queue.limit is not None else None
+    over = NOTHING if used is None or not counts else max(NOTHING, used - (quota or NOTHING))
     return Share(
         queue=team.name,
-        resource=CARDS,
+        resource=resource,
         quota=quota,
         limit=limit,
         weight=Fraction(str(queue.weight)),
         used=used,
-        borrowed=over,
+        borrowed=over if quota is not None else NOTHING,
         waiting=waiting,
     )

@@ -108,7 +108,7 @@ class Taking:
             if not able:
                 return
             worst = max({each.team for each in able}, key=lambda team: (trial[team].dominant(), team))
-            victim = max((each for each in able if each.team == worst), key=_newest)
+            victim = max((each for each in able if each.team == worst), key=newest)
             left.remove(victim)
             lost = self.measure.of_holding(victim)
             trial[worst].staying = trial[worst].staying.plus(lost, -1.0)
@@ -120,7 +120,7 @@ class Taking:
             for each in self._lent(line)
             if each.team == line.team and each.replica and each.lane_value < line.queue.lane_value
         ]
-        yield from sorted(ours, key=lambda each: (each.lane_value, *(-part for part in _newest(each)[:2])))
+        yield from sorted(ours, key=lambda each: (each.lane_value, *(-part for part in newest(each)[:2])))
 
     def _lent(self, line: Line) -> Iterator[Holding]:
         """What may be taken back at all, and has something that the line can use."""
@@ -145,5 +145,6 @@ class Taking:
         return min((each for each in moments if each > self.now), default=None)
 
 
-def _newest(holding: Holding) -> tuple[float, int, str, str]:
+def newest(holding: Holding) -> tuple[float, int, str, str]:
+    """The larger is the newer."""
     return holding.since, holding.number, holding.engine, holding.name

@@ -14,8 +14,8 @@ import click
 from allotment.cli.cluster import snapshot_for
 from allotment.cli.columns import folded, terminal_width
 from allotment.cli.forms.queues import as_data, as_text
-from allotment.cli.shared import output_option
-from allotment.cli.world import AskedWorld, any_world
+from allotment.cli.shared import output_option, write_out
+from allotment.cli.world import AskedWorld, ChosenWorld, any_world
 from allotment.errors import EXIT_FINE, UsageError, did_you_mean
 from allotment.planning.queues import Shares
 
@@ -32,8 +32,25 @@ if TYPE_CHECKING:
     default=None,
     help="The platform's file (default: $ALLOT_PLATFORM, /etc/allotment, then this folder's).",
 )
-@output_option("text", "json")
-def command(names: tuple[str, ...], asked: AskedWorld, platform: Path | None, form: str) -> int:
+@click.option("--pretend", is_flag=True, help="Of runs here that pretend to have the world that is named.")
+@click.option(
+    "--over-time",
+    "over_time",
+    metavar="SPAN",
+    default=None,
+    help="How the teams of this machine stood over the last SPAN, such as 2h: text, json, or a page.",
+)
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=None, help="Write to a file.")
+@output_option("text", "json", "html")
+def command(
+    names: tuple[str, ...],
+    asked: AskedWorld,
+    platform: Path | None,
+    pretend: bool,
+    over_time: str | None,
+    out: Path | None,
+    form: str,
+) -> int:
     """Say what is guaranteed to each team, what it uses, borrows and lends, and what waits.
 
     Of a cluster (--cluster), of one as it was written down (--snapshot), or, with neither, of this machine by
@@ -42,10 +59,19 @@ def command(names: tuple[str, ...], asked: AskedWorld, platform: Path | None, fo
     is explained: how its numbers come about. Of a cluster with Kueue, the order of what waits follows, and
     what becomes of it by a model of Kueue.
 
-    Of a fleet in words (--describe) or in files (--devices) it is what the platform's file becomes there.
+    Of a fleet in words (--describe) or in files (--devices) it is what the platform's file becomes there;
+    with --pretend, how teams stand whose runs pretend to be on it.
     """
-    found = _cluster(asked, platform)
-    shares = _named(_shares(found, platform), names)
+    if over_time is not None:
+        from allotment.cli.teams_over_time import shares_text
+
+        write_out(shares_text(platform, over_time, names, form), out)
+        return EXIT_FINE
+    if form == "html":
+        raise UsageError("a page shows a course of time", remedy="add --over-time SPAN, such as 2h")
+    pretended = asked.chosen() if pretend else None
+    found = None if pretend else _cluster(asked, platform)
+    shares = _named(_shares(found, platform, pretended), names)
     data, lines = as_data(shares), [*as_text(shares, terminal_width(), in_words=bool(names))]
     if found is not None:
         from allotment.cli.forms.kueue_next import queues_data, queues_lines
@@ -55,11 +81,7 @@ def command(names: tuple[str, ...], asked: AskedWorld, platform: Path | None, fo
         data["next"] = queues_data(said, names)
         told = [line for each in queues_lines(said, names) for line in folded(each, terminal_width())]
         lines += ["", *told] if told else []
-    if form == "json":
-        click.echo(json.dumps(data, ensure_ascii=False, indent=2))
-        return EXIT_FINE
-    for line in lines:
-        click.echo(line)
+    write_out(json.dumps(data, ensure_ascii=False, indent=2) if form == "json" else "\n".join(lines), out)
     return EXIT_FINE
 
 
@@ -72,25 +94,24 @@ def _cluster(asked: AskedWorld, platform: Path | None) -> Snapshot | None:
     return snapshot_for(asked.cluster, asked.snapshot)
 
 
-def _shares(found: Snapshot | None, platform: Path | None) -> Shares:
+def _shares(found: Snapshot | None, platform: Path | None, pretended: ChosenWorld | None) -> Shares:
     if found is not None:
         from allotment.planning.queues_of_cluster import shares_of_cluster
 
         return shares_of_cluster(found)
-    return _of_file(platform)
+    return _of_file(platform, pretended)
 
 
-def _of_file(option: Path | None) -> Shares:
+def _of_file(option: Path | None, pretended: ChosenWorld | None) -> Shares:
     """The platform's teams, and how they stand on this machine if that is where they run."""
-    from allotment.devices.ledger import Ledger
+    from allotment.cli.teams_here import standing_here
     from allotment.planning.queues_here import shares_here, shares_of_file
     from allotment.platform.find import find_platform
-    from allotment.running.engine.control import living_engines, state_folder
 
     platform, origin = find_platform(Path(), option=option, environ=os.environ)
     if platform.engine != "local":
         return shares_of_file(platform, origin)
-    return shares_here(platform, origin, Ledger().state(), living_engines(state_folder(os.environ)))
+    return shares_here(platform, origin, standing_here(pretended))
 
 
 def _named(shares: Shares, names: Sequence[str]) -> Shares:

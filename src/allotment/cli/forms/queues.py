@@ -106,7 +106,10 @@ def _table(shares: Shares, resource: str, width: int | None) -> Iterator[str]:
     borrowed = "BORROWED" if shares.holder in {"kueue", "both"} else "OVER QUOTA"
     columns = [
         Column(WORDS.get(shares.holder, "queue").upper(), least=10, from_middle=True),
-        *(Column(title, right=True) for title in ("QUOTA", "IN USE", borrowed, "LENT", "LIMIT", "WEIGHT")),
+        *(
+            Column(title, right=True)
+            for title in ("QUOTA", "FAIR", "IN USE", borrowed, "LENT", "LIMIT", "WEIGHT")
+        ),
         Column("WAITING", right=True),
     ]
     cells = [_cells(each, rows, shares) for each in rows]
@@ -143,6 +146,7 @@ def _cells(share: Share, rows: Sequence[Share], shares: Shares) -> tuple[str, ..
     return (
         safe(share.queue) + (" (inactive)" if share.inactive else ""),
         (NONE if share.quota is None else _text(share.quota)) if stated else "",
+        "" if share.fair is None else _text(share.fair),
         "" if share.used is None else _text(share.used),
         _text(share.borrowed) if share.borrowed else "",
         _text(share.lent) if share.lent else "",
@@ -159,6 +163,7 @@ def _total_cells(rows: Sequence[Share], quota: Amount | None) -> tuple[str, ...]
     return (
         "all",
         "" if quota is None else _text(quota),
+        "",
         "" if used is None else _text(used),
         _text(borrowed) if borrowed else "",
         "",
@@ -211,6 +216,8 @@ def _about(shares: Shares, *, in_words: bool) -> Iterator[str]:
             yield f"{each.queue}: {waits}{_free_words(each, shares.holder)}"
         if each.paused:
             yield f"{each.queue}: {counted(each.paused, 'campaign')} paused, for which nothing is kept"
+        if each.next_end and (in_words or each.borrowed):
+            yield f"{each.queue}: were others to ask for their shares, the first to end is {each.next_end}"
         if in_words and each.sum:
             yield each.sum
     if shares.holder != "default" and any(each.quota is None for each in shares.shares):
@@ -264,6 +271,8 @@ def _data(share: Share) -> dict[str, Any]:
         "borrowed": _number(share.borrowed),
         "lent": _number(share.lent),
         "free": _number(share.free),
+        "fair": _number(share.fair),
+        "next_end": share.next_end,
         "waiting": share.waiting,
         "waiting_for": _number(share.waiting_for),
         "paused": share.paused,

@@ -166,12 +166,14 @@ class TeamTable:
             yield Unit(about, labels[name, number])
 
 
-def sharing_of(said: Mapping[str, Said], view: LedgerView, engine: str, now: float) -> Sharing | None:
-    """Who shares the machine as one of its engines sees it."""
+def sharing_of(
+    said: Mapping[str, Said], view: LedgerView, engine: str, now: float, *, alone: bool = False
+) -> Sharing | None:
+    """Who shares the machine as one of its engines sees it; with ``alone``, though it is one team alone."""
     teams: dict[str, TeamQueue] = {}
     for name in sorted(said):
         teams.setdefault(said[name].team.name, said[name].team)
-    if len(teams) < 2 and not any(each.several for each in said.values()):
+    if len(teams) < 2 and not alone and not any(each.several for each in said.values()):
         return None
     others = tuple(
         Ask(name, each.team.name, queue)
