@@ -22,7 +22,7 @@ from allotment.simulation.filling.ranking import Ties
 from allotment.simulation.outcome import Outcome
 from allotment.simulation.quantiles import Spread
 from tests.cli.page_values import TEAMS, comparison, outcome, plan, work_plan
-from tests.pictures.reading import HOSTILE, page_parts, words
+from tests.pictures.reading import HOSTILE, page_parts, parsed, words
 
 NOTHING = Plan("here", 0.0, "kueue", "archive", Changes("the commit main"))
 EMPTY = Outcome("kueue", 0, 0.0, (), (), (), ())
@@ -147,12 +147,16 @@ def test_cards_are_in_the_order_of_their_numbers_and_idle_ones_are_told() -> Non
     assert idle == "6 more cards are left out, on which nothing runs."
 
 
-def test_cards_that_are_only_counted_have_a_row_a_node() -> None:
-    course = outcome(10, 1)
-    counted = replace(course, spans=tuple(replace(span, devices=()) for span in course.spans))
-    chart, idle = cards(counted, extent_of(counted), "c", "Cards")
-    assert "on 1 cards" in chart.svg
-    assert idle == ""
+def test_cards_that_are_only_counted_have_as_many_rows_as_are_in_use_at_once() -> None:
+    course = outcome(4, 1)
+    spans = [
+        replace(span, devices=(), bound=at, ended=at + 50.0)
+        for span, at in zip(course.spans, (0, 10, 60, 70), strict=False)
+    ]
+    spans[1] = replace(spans[1], gpus=2.0)
+    chart, idle = cards(replace(course, spans=tuple(spans)), extent_of(course), "c", "Cards")
+    assert "4 runs of 2 works on 3 cards." in " ".join(words(parsed(chart.svg)).split())
+    assert idle == "5 more cards are left out, on which nothing runs."
 
 
 def test_shares_of_a_course_are_those_of_its_spans() -> None:

@@ -15,7 +15,7 @@ from allotment.pictures.markup import Markup, element, joined, number, percent
 from allotment.pictures.palette import paint
 from allotment.pictures.ticks import Tick, amount_words, number_ticks
 
-HEIGHT, TOP = 240.0, 18.0
+HEIGHT, TOP, UNIT = 240.0, 18.0, 15.0
 MOST_POINTS: Final = 240
 MOST_TABLE: Final = 40
 
@@ -55,8 +55,9 @@ def lines(value: Lines, name: str) -> Chart:
         name,
         value.title,
         _about(value),
-        bottom + AXIS,
-        joined(_tick(tick, len(ticks) - 1 - at, widest, value.below) for at, tick in enumerate(ticks)),
+        bottom + AXIS + UNIT,
+        joined(_tick(tick, len(ticks) - 1 - at, widest) for at, tick in enumerate(ticks)),
+        element("text", value.below, class_="tick end", x="100%", y=bottom + 15 + UNIT),
         levels.lines(),
         stretched(TOP, HEIGHT, *paths),
         levels.numbers(),
@@ -78,13 +79,12 @@ def _path(points: Sequence[tuple[float, float]], widest: float, levels: Levels) 
     return f"M{x} {y}" + "".join(f"L{x} {y}" for before, (x, y) in pairwise(places) if before != (x, y))
 
 
-def _tick(tick: Tick, from_end: int, widest: float, unit: str) -> Markup:
+def _tick(tick: Tick, from_end: int, widest: float) -> Markup:
     share = tick.at / widest
     x, anchor = percent(share), "start" if share < 0.04 else "end" if share > 0.96 else "middle"
     kind = f"tick {anchor}" + (" odd" if from_end % 2 and share > 0 else "")
-    words = f"{tick.label} {unit}" if not from_end else tick.label
     line = element("line", class_="grid", x1=x, x2=x, y1=TOP, y2=TOP + HEIGHT)
-    return joined((line, element("text", words, class_=kind, x=x, y=TOP + HEIGHT + 15)))
+    return joined((line, element("text", tick.label, class_=kind, x=x, y=TOP + HEIGHT + 15)))
 
 
 def _about(value: Lines) -> str:

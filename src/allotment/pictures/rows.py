@@ -39,6 +39,7 @@ class Intervals:
     extent: Extent | None = None
     highest: float = 1.0
     unit: str = ""
+    key: str = "p10 to p90, dot at p50"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,11 @@ def intervals(value: Intervals, name: str) -> Chart:
         element("circle", class_="dot", cx=7, cy=6, r=4),
         element("line", class_="stop", x1=16, x2=16, y1=1, y2=11),
     )
-    return Chart(_list(name, value.title, parts), ((swatch(*sign), "p10 to p90, dot at p50"),))
+    keys = [(swatch(*sign), value.key)]
+    if any(row.high is None for row in value.rows):
+        arrow = element("path", class_="beyond f0", d="M5 0L14 6L5 12Z")
+        keys.append((swatch(arrow), "later than what is shown"))
+    return Chart(_list(name, value.title, parts), tuple(keys))
 
 
 def _interval(row: IntervalRow, extent: Extent) -> list[Markup]:
@@ -92,7 +97,7 @@ def _interval(row: IntervalRow, extent: Extent) -> list[Markup]:
     if row.high is not None:
         x = percent(high)
         parts.append(element("line", class_=f"stop {kind}", x1=x, x2=x, y1=level - 6, y2=level + 6))
-    elif row.low is not None:
+    else:
         beyond = element("path", class_=f"beyond f{paint(row.paint)}", d="M-9 -6L0 0L-9 6Z")
         parts.append(element("svg", beyond, x="100%", y=level, class_="open"))
     if row.middle is not None:

@@ -203,9 +203,10 @@ def _about(value: Timeline) -> str:
     if not value.bars:
         return f"{len(value.rows)} cards, on which nothing runs."
     works = len({bar.work for bar in value.bars})
-    struck = sum(bar.struck for bar in value.bars)
+    runs = {(bar.work, bar.label, bar.start): bar.struck for bar in value.bars}
+    struck = sum(runs.values())
     lost = f" {struck} of them lost their card to others." if struck else ""
-    return f"{len(value.bars)} runs of {works} works on {len(value.rows)} cards.{lost} The numbers follow."
+    return f"{len(runs)} runs of {works} works on {len(value.rows)} cards.{lost} The numbers follow."
 
 
 def _table(value: Timeline) -> Table | None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from allotment.cli.forms.compared_table import shown_rows
-from allotment.cli.pages.course import MARGIN, Planned, cards, extent_of, share_parts, shares_of
-from allotment.cli.pages.words import assumptions, notes
+from allotment.cli.pages.course import Planned, cards, extent_of, share_parts, shares_of
+from allotment.cli.pages.words import assumptions, notes, shown_until
 from allotment.cli.words import counted
 from allotment.pictures.markup import Markup, element
 from allotment.pictures.page import KeyFigure, Page, Section, figure, heading, items, page, paragraph
@@ -180,10 +180,7 @@ def _last(found: Comparison, rows: Sequence[Row]) -> float:
     spreads = [
         column.cells[row.key].spread for row in rows for column in found.played if row.key in column.cells
     ]
-    known = [each.p90 for each in spreads if each.p90 is not None]
-    if len(known) < len(spreads):
-        return found.until
-    return max(known, default=0.0) * MARGIN or 1.0
+    return shown_until(spreads, found.until)
 
 
 def _intervals(found: Comparison, rows: Sequence[Row], times: float = 1.0) -> Iterator[IntervalRow]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -58,12 +59,13 @@ def cards(
     shown = planned or Planned()
     by_team = len({span.work for span in outcome.spans}) > MOST_WORKS
     own = {work for work, _ in shown.works}
+    slots = defaultdict[str, list[float]](list)
     rows: dict[str, Row] = {}
     bars: list[Bar] = []
-    for span in outcome.spans:
+    for span in sorted(outcome.spans, key=lambda span: span.bound):
         if span.gpus <= 0 or span.bound >= extent.since + extent.length:
             continue
-        for row in _rows(span):
+        for row in _rows(span, slots):
             rows.setdefault(row.key, row)
             of = f"team {span.team}" if by_team and span.work not in own else span.work
             bars.append(_bar(span, of, row, extent))
@@ -73,9 +75,16 @@ def cards(
     return chart, _idle(outcome, ordered)
 
 
-def _rows(span: Span) -> Iterable[Row]:
+def _rows(span: Span, slots: Mapping[str, list[float]]) -> Iterable[Row]:
+    """The cards of a run; where they are only counted, as many as it has of those that are free."""
     if not span.devices:
-        yield Row(f"{span.node}/", "", span.node, span.card)
+        ends = slots[span.node]
+        free = [place for place, end in enumerate(ends) if end <= span.bound][: math.ceil(span.gpus)]
+        free += range(len(ends), len(ends) + math.ceil(span.gpus) - len(free))
+        ends.extend([0.0] * (max(free) + 1 - len(ends)))
+        for place in free:
+            ends[place] = span.ended
+            yield Row(f"{span.node}/#{place:04}", "", span.node, span.card)
     for device in span.devices:
         yield Row(f"{span.node}/{device}", device.rpartition("/")[2], span.node, span.card)
 
@@ -101,15 +110,14 @@ def _bar(span: Span, of: str, row: Row, extent: Extent) -> Bar:
         label=f"{span.work} {span.index}",
         short=str(span.index),
         said=words,
-        weight=span.gpus / max(1, len(span.devices)),
+        weight=span.gpus / (len(span.devices) or math.ceil(span.gpus)),
     )
 
 
 def _idle(outcome: Outcome, rows: Sequence[Row]) -> str:
     """How many cards there are beside those that are drawn."""
-    drawn = len({row.key for row in rows if row.label})
-    idle = sum(count for _, count in outcome.gpus) - drawn
-    if not drawn or idle <= 0:
+    idle = sum(count for _, count in outcome.gpus) - len(rows)
+    if idle <= 0 or any(0 < span.gpus < 1 for span in outcome.spans):
         return ""
     return (
         f"{idle:,} more cards are left out, on which nothing runs." if idle > 1 else "One more card is idle."

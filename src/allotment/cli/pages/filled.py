@@ -66,7 +66,7 @@ def _given(fillings: Sequence[Runs]) -> Intervals:
         )
         for place, runs in enumerate(fillings)
     )
-    return Intervals("Cards given out", rows, None, 100.0, "%")
+    return Intervals("Cards given out", rows, None, 100.0, "%", "from the least to the most, dot at the mean")
 
 
 def _table(fillings: Sequence[Runs], cards: int) -> Table:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from allotment.cli.pages.words import half, interval, money, plain_hours, span
+from allotment.cli.pages.words import half, interval, money, plain_hours, shown_until, span
 from allotment.cli.words import counted
 from allotment.pictures.band import BandChart, BandMark, Moment, band
 from allotment.pictures.chart import Table
@@ -17,7 +17,6 @@ from allotment.pictures.ticks import HOUR, MINUTE, Extent
 from allotment.planning.plan.plan import Fits, Plan, Waiting, WorkPlan
 from allotment.planning.why import State
 
-MARGIN: Final = 1.04
 STATES: Final = {State.FITS: "fits now", State.WAITS: "fits, and waits", State.NEVER: "never fits"}
 
 
@@ -42,7 +41,7 @@ def _fit_row(work: WorkPlan, fits: Fits) -> tuple[str, ...]:
 
 def time_section(works: Sequence[WorkPlan], until: float, clock: datetime | None) -> Section:
     """Start and end of all works on one scale."""
-    last = _last(works, until)
+    last = shown_until([each.end if each.ends else each.start for each in works], until)
     extent = Extent(0.0, last, clock)
     rows: list[IntervalRow] = []
     for each in works:
@@ -65,18 +64,6 @@ def _after(work: WorkPlan, *, start: bool) -> str:
     if not start and work.late is not None:
         words += f", late in {work.late:.0%}"
     return words
-
-
-def _last(works: Sequence[WorkPlan], until: float) -> float:
-    """Until when there is something to see."""
-    moments: list[float] = []
-    for each in works:
-        spread = each.end if each.ends else each.start
-        if spread.p90 is None:
-            return until
-        moments.append(spread.p90)
-    last = max(moments, default=0.0) * MARGIN
-    return min(until, last) if last > 0 else until
 
 
 def work_section(work: WorkPlan, plan: Plan, clock: datetime | None, name: str) -> Section:

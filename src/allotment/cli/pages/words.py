@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from allotment.cli.words import counted
 from allotment.pictures.chart import Table
@@ -14,6 +14,7 @@ from allotment.simulation.quantiles import Spread
 
 BEYOND = "not within the horizon"
 Words = Callable[[float], str]
+MARGIN, BEYOND_MARGIN = 1.04, 1.25
 
 
 def half(spread: Spread, words: Words) -> str:
@@ -52,6 +53,15 @@ def plain_hours(value: float) -> str:
 def span(value: float) -> str:
     """A span of time."""
     return span_words(value)
+
+
+def shown_until(spreads: Iterable[Spread], until: float) -> float:
+    """How far a scale of intervals goes: what is not known lies beyond it, and does not make it longer."""
+    listed = list(spreads)
+    known = [at for each in listed for at in (each.p10, each.p50, each.p90) if at is not None]
+    beyond = any(each.p90 is None for each in listed)
+    last = max(known, default=0.0) * (BEYOND_MARGIN if beyond else MARGIN)
+    return min(until, last) if last > 0 else until or 1.0
 
 
 def assumptions(listed: tuple[Assumption, ...]) -> Markup:
