@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from allotment.planning.plan.drawing import counts_for
 from allotment.planning.plan.plan import Becomes, Change, Changes, Plan
 from allotment.planning.plan.planning import plan_for
 from allotment.planning.plan.question import Question
@@ -163,3 +164,24 @@ def test_a_fleet_that_is_planned_has_no_end_and_counts_in_no_sum() -> None:
     assert not served.ends
     assert served.end == Spread(None, None, None)
     assert plan.gpu_hours.p50 == pytest.approx(4 * PAGE / 3600, rel=0.01)
+
+
+def test_a_fleet_alone_is_planned_without_an_end() -> None:
+    plan = planned(scene(fleet(planned=True)), replace(FEW, risks=True, deadline=60.0))
+    assert (plan.risks, plan.works[0].ends, plan.is_kept) == ((), False, True)
+
+
+@pytest.mark.parametrize(
+    ("volumes", "asked", "counts"),
+    [
+        (2_000, None, (40, 20, 6)),
+        (2_001, None, (20, 10, 3)),
+        (20_001, None, (10, 5, 2)),
+        (2_000, 1, (1, 1, 1)),
+        (2_000, 100, (100, 20, 6)),
+    ],
+)
+def test_very_much_work_is_played_less_often(
+    volumes: int, asked: int | None, counts: tuple[int, int, int]
+) -> None:
+    assert counts_for(scene(campaign(volumes=volumes)), asked) == counts

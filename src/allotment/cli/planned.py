@@ -52,6 +52,7 @@ from allotment.simulation.many import Told, untold
 from allotment.simulation.setting import Chances, Pace
 
 KUBERNETES = "kubernetes"
+LOCAL = "local"
 OLD = 3600.0
 
 
@@ -66,6 +67,7 @@ class Grounds:
     known: Known
     bucket: str
     beside: tuple[tuple[Repository, Team], ...] = ()
+    scheduler: str | None = None
 
     @property
     def repository(self) -> Repository:
@@ -123,7 +125,7 @@ def grounds(
         known = replace(known, notes=(*known.notes, note))
     others = tuple(beside_of(text, opened.platform) for text in beside)
     words = _bucket_words(opened, note)
-    return Grounds(opened, chosen_names if names else (), chosen, asked, known, words, others)
+    return Grounds(opened, chosen_names if names else (), chosen, asked, known, words, others, scheduler)
 
 
 def planned(
@@ -165,7 +167,7 @@ def planned(
             found.platform,
             found.team,
             found.place,
-            scheduler=found.platform.scheduler,
+            scheduler=found.scheduler,
             names=playable,
             known=found.known,
             choices=Choices(*inputs),
@@ -175,6 +177,8 @@ def planned(
         if found.is_run_here:
             scene = replace(scene, notes=(*said_here(scene.notes), *said))
         plan = plan_for(scene, changes, question, team=found.team.name, seen=seen, told=told)
+    if found.is_run_here and found.scheduler is None:
+        plan = replace(plan, scheduler=LOCAL)
     return replace(plan, works=(*plan.works, *(_never(found, name, fits[name]) for name in never)))
 
 

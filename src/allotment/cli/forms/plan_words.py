@@ -18,6 +18,13 @@ MARKS: Final = {
     Becomes.UNCHANGED: "=",
 }
 AT_ONCE: Final = 60.0
+_SCHEDULERS: Final = {
+    "default": "the default scheduler",
+    "kueue": "Kueue",
+    "kai": "KAI",
+    "both": "Kueue and KAI",
+    "local": "its own engine",
+}
 _UNIT: Final = {"campaign": "volume", "fleet": "replica", "gang": "worker"}
 
 
@@ -180,8 +187,7 @@ def scheduler_words(plan: Plan) -> Iterator[str]:
 
 
 def _scheduler(name: str) -> str:
-    words = {"default": "the default scheduler", "kueue": "Kueue", "kai": "KAI", "both": "Kueue and KAI"}
-    return words.get(name, name)
+    return _SCHEDULERS.get(name, name)
 
 
 def _range(work: WorkPlan) -> str:

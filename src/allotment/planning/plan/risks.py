@@ -75,6 +75,8 @@ def risks_of(
 ) -> tuple[Risk, ...]:
     """By how much each variant moves the end, those that move it most first; the others are left out."""
     told = []
+    if not planned:
+        return ()
     for variant, courses in found:
         pairs = [
             (name, [_later(one, other, name) for one, other in zip(courses, base, strict=False)])
