@@ -60,6 +60,7 @@ class _Desk:
     woken: set[str] = field(default_factory=set)
     everything: bool = False
     arrived: dict[str, list[Queued]] = field(default_factory=dict)
+    given: dict[str, Info] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         memory = self.memory
@@ -149,6 +150,7 @@ class _Desk:
         if queue in self.tree.queues:
             info = info_of(new, queue, self.memory.settings)
             self.held[queue] = self.held.get(queue, Shelf()).put({new.key: info})
+            self.given[new.key] = info
             self._add(info)
         if old is not None and holds_quota(old) and gives_room(old, new):
             self.woken.add(queue)
@@ -238,9 +240,16 @@ class _Desk:
             lines=self.lines,
             generations=self.generations,
             domains=self.domains,
-            second=looked_for(self.memory.second, self.held, self.now),
+            second=looked_for(self.memory.second, self._to_look_at(), self.now),
             assumed={},
         )
+
+    def _to_look_at(self) -> Mapping[str, Info]:
+        """Who may need a second look: those that do already, and those that have changed since."""
+        known = ((key, self._held_in(key)) for key in self.memory.second)
+        found = {key: self.held[name][key] for key, name in known if name is not None}
+        found |= {key: info for key, info in self.given.items() if self._held_in(key) is not None}
+        return found
 
     def _add(self, info: Info) -> None:
         self.usage.add_all(self.tree.queues[info.cluster_queue], info.cells)

@@ -122,10 +122,12 @@ class _Candidates:
         attempt = self._attempt
         usage = attempt.ground.usage
         advantage, rest = usage.fits_quota(attempt.node, attempt.need)
+        none_by_priority = self._forbidden and not self._below_nominal()  # it would borrow whatever they give
         done: Node | None = None
         for cohort in attempt.node.above():
             found = by_advantage if advantage else by_priority
-            for queue in self._beyond_quota(cohort, done):
+            looked_at = () if none_by_priority and not advantage else self._beyond_quota(cohort, done)
+            for queue in looked_at:
                 found += self._of_queue(queue, cohort, advantage=advantage)
             fits, rest = usage.fits_quota(cohort, rest)
             advantage = advantage or fits

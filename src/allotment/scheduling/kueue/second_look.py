@@ -41,12 +41,11 @@ def _waits_for_place(workload: Workload) -> bool:
 
 
 def looked_for(
-    known: Mapping[str, SecondLook], held: Mapping[str, Mapping[str, Info]], now: float
+    known: Mapping[str, SecondLook], held: Mapping[str, Info], now: float
 ) -> dict[str, SecondLook]:
-    """Who is to be looked at again, and when."""
+    """Who of those that hold quota is to be looked at again, and when."""
     return {
         key: known.get(key) or SecondLook(now + wait_before(1))
-        for infos in held.values()
-        for key, info in infos.items()
+        for key, info in held.items()
         if (info.workload.unhealthy or info.workload.checks) and needs_second_look(info)
     }
