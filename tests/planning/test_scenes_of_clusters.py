@@ -170,6 +170,22 @@ def test_other_campaigns_of_ours_have_left_what_their_jobs_say(tmp_path: Path) -
     assert other.recipe in shown.run_times.pages
 
 
+def test_how_fast_others_are_is_told_by_what_they_have_done(tmp_path: Path) -> None:
+    theirs = repository(tmp_path / "theirs")
+    status = {"completedIndexes": "0-1", "startTime": "2027-01-15T07:00:00Z"}
+    job = next(each for each in sent(theirs, status) if each["kind"] == "Job")
+    spec = {**job["spec"], "suspend": False, "parallelism": 2}
+    job = {**job, "metadata": {**job["metadata"], "namespace": "laboratory"}, "spec": spec}
+    shown = scene(repository(tmp_path / "ours"), cluster(*of_platform(), job))
+    other = named(shown, "letters of laboratory")
+    times = shown.run_times.of(other.recipe, "A100-80")
+    assert other.most == 2
+    assert times.page.draw(Draws(1).stream("x")) > 0
+    told = next(each for each in shown.assumptions if each.subject == "an index of letters of laboratory")
+    assert told.value == "3,600 s"
+    assert [unit.pages for unit in other.units] == [1, 1]
+
+
 def test_a_campaign_waits_for_the_devices_that_others_hold(tmp_path: Path) -> None:
     fleet = "1 nodes of 1 x A100-80"
     found = repository(tmp_path, campaigns_letters="pipeline: read\nvolumes: [R1]\n")

@@ -20,8 +20,9 @@ from allotment.kubernetes.render.context import namespace_of, release_of
 from allotment.planning.scenes.asks import Asks
 from allotment.planning.scenes.counted_gpus import SAID, as_counted, asks_for_parts
 from allotment.planning.scenes.ground import Ground, ground_of
+from allotment.planning.scenes.owners import Owner
 from allotment.planning.scenes.stage import Stage, staged
-from allotment.planning.scenes.standing import Owner, Standing, lost_templates, standing_of
+from allotment.planning.scenes.standing import Standing, lost_templates, standing_of
 from allotment.planning.scenes.taken_for import features, paces
 from allotment.planning.scenes.times import Found, gang_times, times_for
 from allotment.planning.scenes.values import NOTHING_KNOWN, Assumption, Choices, Known, Place, Scene, Source
@@ -82,6 +83,7 @@ def scene_for(
         known,
         float(platform.defaults.page_seconds),
     )
+    found.otherwise |= standing.times
     _other_times(found, works)
     told += found.assumptions
     told += features(stage.platform, [party.repository for party in parties], chosen, choices)

@@ -21,30 +21,44 @@ from allotment.kubernetes.follow import fields
 from allotment.kubernetes.follow.pods import INDEX
 from allotment.kubernetes.follow.ranges import indexes_of
 from allotment.kubernetes.kinds import Object
-from allotment.kubernetes.render.names import PREFIX, cut
+from allotment.kubernetes.render.names import PREFIX
 from allotment.kubernetes.render.placing import KAI_PREEMPTIBLE, KAI_QUEUE, QUEUE_NAME
 from allotment.planning.scenes.asks import Asks
+from allotment.planning.scenes.left_over import left_of
+from allotment.planning.scenes.owners import (
+    Owner,
+    goes_on,
+    is_finished,
+    key_of,
+    least,
+    name_of,
+    owned,
+    owner_of,
+    width,
+)
 from allotment.planning.scenes.stage import Stage
 from allotment.planning.scenes.values import Assumption, Choices, Source
 from allotment.planning.scenes.works import LiveJob, together_of
 from allotment.scheduling.state.read_workloads import seconds
+from allotment.simulation.run_times import Times
 from allotment.simulation.setting import Scheduler, TeamShare
-from allotment.simulation.work import Kind, Running, Unit, Work
+from allotment.simulation.work import Kind, Running, Work
 
-JOB_NAME: Final = "batch.kubernetes.io/job-name"
 _OVER: Final = frozenset({"Succeeded", "Failed"})
-Owner = tuple[str, str]
-"""Namespace and name of what pods belong to."""
 
 
 @dataclass(slots=True)
 class Standing:
-    """What stands. ``live`` are the repository's own Jobs and Deployments, ``placed`` the pods of works."""
+    """What stands. ``live`` are the repository's own Jobs and Deployments, ``placed`` the pods of works.
+
+    ``times`` are those of indexes of other Jobs, where those tell.
+    """
 
     live: dict[Owner, LiveJob] = field(default_factory=dict)
     works: list[Work] = field(default_factory=list)
     placed: set[str] = field(default_factory=set)
     shares: dict[str, TeamShare] = field(default_factory=dict)
+    times: dict[str, Times] = field(default_factory=dict)
     assumptions: list[Assumption] = field(default_factory=list)
 
 
@@ -78,13 +92,12 @@ class _Desk:
             owner = owner_of(pod)
             if fields.text(pod, "status", "phase") not in _OVER and (owner in mine or self._has_devices(pod)):
                 pods.setdefault(owner, []).append(pod)
-        workloads = {
-            _owned(each): each for each in self.snapshot.of(kinds.WORKLOAD) if not _is_finished(each)
-        }
+        workloads = {owned(each): each for each in self.snapshot.of(kinds.WORKLOAD) if not is_finished(each)}
         for owner in sorted(mine):
             self.found.live[owner] = self._live(owner, pods.get(owner, []))
-            self.found.placed.update(map(_key, pods.get(owner, ())))
-        for owner in sorted((pods.keys() | workloads.keys()) - mine):
+            self.found.placed.update(map(name_of, pods.get(owner, ())))
+        jobs = {key_of(each) for each in self.snapshot.of(kinds.JOB) if goes_on(each)}
+        for owner in sorted((pods.keys() | workloads.keys() | jobs) - mine):
             self._other(owner, pods.get(owner, []), workloads.get(owner))
         if self.found.works:
             self._told()
@@ -110,7 +123,7 @@ class _Desk:
     def _running(self, pods: Iterator[Object] | list[Object] | tuple[Object, ...]) -> dict[int, Running]:
         """The pods that have a node, by index (or in their order)."""
         found: dict[int, Running] = {}
-        for number, pod in enumerate(sorted(pods, key=_key)):
+        for number, pod in enumerate(sorted(pods, key=name_of)):
             node = fields.text(pod, "spec", "nodeName")
             if not node or fields.text(pod, "metadata", "deletionTimestamp"):
                 continue
@@ -136,44 +149,35 @@ class _Desk:
         if team is None or template is None:
             return
         running = self._running(pods)
-        count = max(len(pods), _width(job, workload))
+        count = max(len(pods), width(job, workload))
         labels = fields.mapping(job or (pods[0] if pods else workload), "metadata", "labels")
-        units, kind = self._left(job, labels, count)
-        if kind is Kind.CAMPAIGN and not units:
+        left = left_of(job, labels, count, self.snapshot.time, self.choices.stays)
+        if left.kind is Kind.CAMPAIGN and not left.units:
             return
-        self.found.placed.update(map(_key, pods))
+        self.found.placed.update(map(name_of, pods))
+        name = self._name(labels, owner)
+        if left.times is not None:
+            self.found.times[left.recipe] = left.times
+            self.found.assumptions += filter(None, [left.assumption(name)])
         self.found.works.append(
             Work(
-                name=self._name(labels, owner),
+                name=name,
                 team=team,
-                kind=kind,
+                kind=left.kind,
                 ask=self.asks.of(template, owner[0], count),
-                units=units,
-                least=_least(workload, count),
+                units=left.units,
+                least=least(workload, count),
                 most=count,
                 priority=self._priority(pods, workload),
                 preemptible=labels.get(KAI_PREEMPTIBLE) != "non-preemptible",
                 together=together_of(job) if job is not None else None,
-                recipe=labels.get(f"{PREFIX}recipe", "") if units else "",
+                recipe=left.recipe,
                 running=tuple(
                     Running(place, each.node, each.devices, each.since)
                     for place, each in enumerate(running.values())
                 ),
             )
         )
-
-    def _left(
-        self, job: Object | None, labels: Mapping[str, Any], count: int
-    ) -> tuple[tuple[Unit, ...], Kind]:
-        """What is left: of a campaign its indexes; of others as long as the caller says, or for ever."""
-        completions = fields.number(job, "spec", "completions")
-        if f"{PREFIX}campaign" in labels and completions is not None:
-            done = len(indexes_of(fields.text(job, "status", "completedIndexes")))
-            return tuple(Unit(f"index {place}", 0) for place in range(completions - done)), Kind.CAMPAIGN
-        if self.choices.stays is None:
-            return (), Kind.FLEET
-        stays = self.choices.stays
-        return tuple(Unit(f"pod {place}", 1, seconds=stays) for place in range(count)), Kind.CAMPAIGN
 
     def _team(
         self, namespace: str, pods: list[Object], job: Object | None, workload: Object | None
@@ -262,44 +266,3 @@ def lost_templates(stage: Stage) -> tuple[Object, ...]:
                 meta = {**value["metadata"], "namespace": namespace}
                 found[namespace, template] = {**value, "metadata": meta}
     return tuple(found.values())
-
-
-def owner_of(pod: Object) -> Owner:
-    """What a pod belongs to: its Job, its fleet's Deployment, another controller, or itself."""
-    namespace = str(pod["metadata"].get("namespace") or "")
-    labels = fields.mapping(pod, "metadata", "labels")
-    if JOB_NAME in labels:
-        return namespace, str(labels[JOB_NAME])
-    if f"{PREFIX}fleet" in labels:
-        return namespace, cut(str(labels[f"{PREFIX}fleet"]), 52)
-    owners = fields.items(pod, "metadata", "ownerReferences")
-    return namespace, fields.text(owners[0], "name") if owners else str(pod["metadata"]["name"])
-
-
-def _owned(workload: Object) -> Owner:
-    namespace = str(workload["metadata"].get("namespace") or "")
-    owners = fields.items(workload, "metadata", "ownerReferences")
-    return namespace, fields.text(owners[0], "name") if owners else str(workload["metadata"]["name"])
-
-
-def _is_finished(workload: Object) -> bool:
-    return any(
-        each.get("type") == "Finished" and each.get("status") == "True"
-        for each in fields.items(workload, "status", "conditions")
-    )
-
-
-def _width(job: Object | None, workload: Object | None) -> int:
-    """How many pods it wants at once."""
-    if job is not None:
-        return fields.count(job, "spec", "parallelism") or 1
-    return sum(fields.count(each, "count") for each in fields.items(workload, "spec", "podSets")) or 1
-
-
-def _least(workload: Object | None, count: int) -> int:
-    """Kueue admits all pods of a workload or none."""
-    return count if workload is not None else 1
-
-
-def _key(pod: Object) -> str:
-    return f"{pod['metadata'].get('namespace') or ''}/{pod['metadata']['name']}"
