@@ -8,14 +8,16 @@ many are shown of a line in a round, and after a round so much time goes by as b
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import floor
 from typing import Final
 
+from allotment.devices.world import World
 from allotment.scheduling.default import Bound, Decision, Memory, decide
 from allotment.scheduling.default import Waits as Refused
+from allotment.scheduling.default.devices import DeviceIndex
 from allotment.scheduling.default.memory import Failed
 from allotment.scheduling.default.settings import Gangs
 from allotment.scheduling.state.pods import Gang, Pod
@@ -64,7 +66,7 @@ class Binder:
         base = setting.state
         self.state = State(nodes=nodes_of(setting), published=base.published, namespaces=base.namespaces)
         self.empty = self.state
-        self.memory = Memory(setting.default)
+        self.memory = Memory(setting.default, index=_index_of(base.published))
         self.kinds: dict[str, _Kind] = {}
         self.lines: dict[tuple[object, ...], _Line] = {}
         self.keys: dict[str, PodId] = {}
@@ -267,6 +269,20 @@ class Binder:
 
     def _pod(self, pod: PodId, created: float) -> Pod:
         return replace(self.kinds[pod.work].pod, name=_name(pod), created=created)
+
+
+_INDEXES: Final[deque[DeviceIndex]] = deque(maxlen=4)  # of the worlds that were asked for last
+
+
+def _index_of(world: World | None) -> DeviceIndex | None:
+    """What a world publishes, made ready once for all the courses that are played in it."""
+    if world is None:
+        return None
+    for index in _INDEXES:
+        if index.world is world:
+            return index
+    _INDEXES.append(DeviceIndex(world))
+    return _INDEXES[-1]
 
 
 def _name(pod: PodId) -> str:
