@@ -10,8 +10,8 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Callable
-from contextlib import chdir, redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final, TypeVar
@@ -41,16 +41,24 @@ def place(call: list[str], form: str) -> Path:
 
 def outputs(call: list[str]) -> dict[str, str]:
     """What the call prints, by form; it is played once for all of them."""
-    os.environ["TZ"] = "UTC"
-    time.tzset()
     clock = SimpleNamespace(time=lambda: NOON)
     with (
+        in_greenwich(),
         chdir(EXAMPLES),
         patch("allotment.cli.commands.plan.time", clock),
         patch("allotment.cli.planned.planned", cache_all(planned)),
         patch("allotment.planning.compare.comparing.compare", cache_all(compare)),
     ):
         return {form: _printed([*call, "-o", form]) for form in FORMS}
+
+
+@contextmanager
+def in_greenwich() -> Iterator[None]:
+    """Local time is that of Greenwich for a while."""
+    with patch.dict(os.environ, {"TZ": "UTC"}):
+        time.tzset()
+        yield
+    time.tzset()
 
 
 def cache_all(function: Callable[..., T]) -> Callable[..., T]:

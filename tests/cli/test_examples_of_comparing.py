@@ -53,7 +53,6 @@ def test_nothing_is_wrong_with_the_files(name: str, capsys: pytest.CaptureFixtur
 
 @pytest.mark.parametrize("name", CALLS)
 def test_what_is_stored_is_what_the_call_prints(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TZ", "UTC")
     monkeypatch.delenv("ALLOT_PLATFORM", raising=False)
     call = CALLS[name]
     for form, text in SCRIPT.outputs(call).items():
