@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from allotment.devices.claims import Allocation
 from allotment.scheduling.local_accounts import Account
@@ -17,6 +18,9 @@ from allotment.scheduling.local_amounts import Amount, Measure
 from allotment.scheduling.local_desk import Desk
 from allotment.scheduling.local_lines import Counter, Line, freed
 from allotment.scheduling.local_state import GangQueue, Holding, LocalState, Sharing, WaitReason
+
+MOST_AT_ONCE: Final = 8
+"""Of one campaign in one decision: the next one comes soon."""
 
 Room = tuple[list[Holding], tuple[Allocation, ...]]
 """What has to end, and what is given then."""
@@ -40,7 +44,7 @@ class Taking:
         if line.reason not in {WaitReason.DEVICES, WaitReason.MEMORY, WaitReason.SHARE}:
             return
         account, unit = self.accounts[line.team], line.amount(self.measure)
-        for _ in range(1 if isinstance(line.queue, GangQueue) else line.left):
+        for _ in range(1 if isinstance(line.queue, GangQueue) else min(line.left, MOST_AT_ONCE)):
             is_share = account.is_share(unit) and account.has_room(unit)
             found = self._make_room(line, is_share=is_share)
             if found is None:

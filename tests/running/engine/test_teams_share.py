@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import subprocess
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -85,3 +88,60 @@ def test_bursts_and_lulls_of_three_teams(teams: Teams) -> None:
     assert len(begun) == (14 + 8 + 4) * 40
     assert sum(begun.values()) - len(begun) <= unfinished <= len(ended), "at most the page in flight"
     assert len(list((teams.root / "results").rglob("manifest.json"))) == 26
+
+
+def test_a_killed_engine_asks_for_nothing_and_its_cards_go_to_others(teams: Teams) -> None:
+    teams.campaign("archive", "books", 9, 40)
+    teams.campaign("letters", "boxes", 6, 20)
+    teams.watch()
+    archive = teams.run("archive", "books")
+    letters = teams.run("letters", "boxes")
+    teams.until(lambda moment: has(moment, "letters") == 5 and has(moment, "archive") == 3)
+    letters.kill()
+    letters.wait()
+    teams.engines.remove(letters)
+    teams.until(lambda moment: has(moment, "archive") == 8)
+    again = teams.run("letters", "boxes")
+    teams.until(lambda moment: has(moment, "letters") == 5 and has(moment, "archive") == 3)
+    teams.hurry()
+    assert [engine.wait(timeout=120) for engine in (archive, again)] == [0, 0]
+    teams.end()
+    audit(teams)
+    assert len(list((teams.root / "results").rglob("manifest.json"))) == 15
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_minutes_of_bursts_lulls_and_kills(teams: Teams, seed: int) -> None:
+    rng = random.Random(seed)
+    works = {team: [f"{team}{number}" for number in range(3)] for team in QUEUES}
+    for team, names in works.items():
+        for name in names:
+            teams.campaign(team, name, 12, 30, window=rng.choice((2, 5, 8)))
+    teams.watch()
+    running: dict[str, subprocess.Popen[str]] = {}
+    end = time.monotonic() + 120
+    while time.monotonic() < end:
+        team = rng.choice(list(QUEUES))
+        engine = running.get(team)
+        if engine is None or engine.poll() is not None:
+            running[team] = teams.run(team, *rng.sample(works[team], rng.randint(1, 3)))
+        elif rng.random() < 0.5:
+            teams.engines.remove(engine)
+            engine.kill()
+            engine.wait()
+        else:
+            engine.terminate()
+        time.sleep(rng.choice((0.5, 2.0, 8.0)))
+    teams.hurry()
+    for engine in running.values():
+        engine.terminate()
+        engine.wait(timeout=120)
+    last = [teams.run(team, *names) for team, names in works.items()]
+    assert [engine.wait(timeout=240) for engine in last] == [0, 0, 0]
+    teams.end()
+    audit(teams)
+    begun, unfinished = executions(teams)
+    assert len(begun) == 3 * 3 * 12 * 30
+    assert sum(begun.values()) - len(begun) <= unfinished
+    assert len(list((teams.root / "results").rglob("manifest.json"))) == 3 * 3 * 12

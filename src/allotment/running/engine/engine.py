@@ -191,6 +191,8 @@ class Engine:
         if self.ending or not (active or self.programs.active):
             self._ask_no_more()
             return
+        if self.filler.is_early:
+            return
         passing = frozenset(device for worker in self.workers for device in worker.allocation.ids)
         try:
             active = self.preparations.ready(active, self.filler.clock())

@@ -28,6 +28,7 @@ from allotment.scheduling.local import LocalMemory, LocalState, Reclaim, Start, 
 
 LOOKED_UP_SECONDS = 2.0
 LOOKING_SECONDS = 0.2
+SHARED_SECONDS = 0.1
 _MOST_OTHERS = 3
 
 Settle = Callable[[CampaignRun, int, IndexStanding], None]
@@ -73,6 +74,7 @@ class Filler:
     _memory: LocalMemory = field(default_factory=LocalMemory)
     _looked_up: dict[tuple[str, int], tuple[float, IndexStanding]] = field(default_factory=dict)
     _refused: frozenset[DeviceId] = frozenset()
+    _shared: float | None = None
     _devices: int = field(init=False)
     _there: frozenset[DeviceId] = field(init=False)
     _memories: Mapping[DeviceId, int] = field(init=False)
@@ -125,8 +127,14 @@ class Filler:
         self._note_waits(runs, waits)
         programs.note_waits(waits)
         programs.give_back(decisions, now)
+        self._shared = None if state.sharing is None else self.clock()
         reclaims = [step for step in decisions if isinstance(step, Reclaim)]
         return Filled(started, held, reclaims, shown_shares(state))
+
+    @property
+    def is_early(self) -> bool:
+        """Whether teams share the machine and a decision was taken just now: one for all of them is dear."""
+        return self._shared is not None and self.clock() < self._shared + SHARED_SECONDS
 
     def say_no_more(self) -> None:
         """Let others know that nothing is asked for any more."""
