@@ -66,7 +66,7 @@ thead th{color:var(--soft);font-weight:500;font-size:13px;vertical-align:bottom}
 tbody th{font-weight:500}
 tbody th.n{white-space:nowrap}
 th.n,td.n{text-align:right}
-td small{display:block;color:var(--soft);font-size:12px}
+td small,th small{display:block;color:var(--soft);font-size:12px}
 details{margin-top:12px;font-size:14px}
 summary{cursor:pointer;color:var(--soft);padding:4px 0}
 summary:focus-visible{outline:2px solid var(--accent);outline-offset:2px}

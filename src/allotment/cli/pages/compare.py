@@ -35,6 +35,7 @@ MARKS: Final = {
 }
 VERDICTS: Final = {Verdict.YES: "yes", Verdict.MAYBE: "", Verdict.NO: "neither"}
 MOST_CHARTS: Final = 8
+ALWAYS: Final = frozenset({"makespan", "use"})
 
 
 def compare_page(found: Comparison) -> str:
@@ -159,8 +160,8 @@ def _by(cell: Cell) -> str:
 
 
 def _charts(found: Comparison) -> Iterator[Section]:
-    rows = [row for row in shown_rows(found) if any(row.key in column.cells for column in found.played)]
-    times = [row for row in rows if row.unit is Unit.SECONDS and not _is_told(row, found)][:MOST_CHARTS]
+    rows = [row for row in shown_rows(found) if _is_shown(row, found)]
+    times = [row for row in rows if row.unit is Unit.SECONDS][:MOST_CHARTS]
     if times:
         last = _last(found, times)
         value = Intervals("Times of the columns", tuple(_intervals(found, times)), Extent(0.0, last))
@@ -171,9 +172,15 @@ def _charts(found: Comparison) -> Iterator[Section]:
         yield Section("Use and fairness", (figure(intervals(value, "parts")),), is_long=True)
 
 
-def _is_told(row: Row, found: Comparison) -> bool:
-    """Whether a row says what the first one does, as the end of the only work."""
-    return row.key.startswith("finish.") and len(found.works) == 1
+def _is_shown(row: Row, found: Comparison) -> bool:
+    """Whether a picture of a row says anything: columns differ in it, or everybody asks for it.
+
+    The end of the only work is when all is over.
+    """
+    spreads = {column.cells[row.key].spread for column in found.played if row.key in column.cells}
+    if row.key.startswith("finish.") and len(found.works) == 1:
+        return False
+    return len(spreads) > 1 or (bool(spreads) and row.key in ALWAYS)
 
 
 def _last(found: Comparison, rows: Sequence[Row]) -> float:
