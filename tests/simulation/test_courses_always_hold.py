@@ -17,6 +17,10 @@ from allotment.simulation.outcome import End, Outcome, Span
 from allotment.simulation.setting import Chances, Pace, Scheduler
 from allotment.simulation.simulate import simulate
 from allotment.simulation.work import Kind, Unit, Work
+from tests.simulation.adapter_scenes import ask as counted
+from tests.simulation.adapter_scenes import campaign as of_team
+from tests.simulation.adapter_scenes import gang as of_team_together
+from tests.simulation.adapter_scenes import setting as of_teams
 from tests.simulation.courses import CARD, ONE_CARD, TENS, Told, campaign, setting_of
 
 UNITS = st.lists(
@@ -131,6 +135,73 @@ def test_a_reclaim_costs_no_more_than_a_page(
     outcome = simulate(setting_of(chances=chances), works, TENS, Draws(1), 1e6, adapter=Reclaiming(times))
     look(outcome, works, chances, one_device_each=False)
     assert all(end.finished is not None for end in outcome.ends)
+
+
+OF_TEAMS = st.lists(
+    st.builds(
+        lambda team, volumes, more, seconds, arrival, priority, cards: replace(
+            of_team("w", team, volumes, (1, 1 + more), seconds=seconds, arrival=arrival, priority=priority),
+            ask=counted(cards),
+        ),
+        st.sampled_from("ab"),
+        st.integers(1, 6),
+        st.integers(0, 4),
+        st.sampled_from([30.0, 600.0]),
+        st.sampled_from([0.0, 0.0, 50.0, 300.0]),
+        st.sampled_from([0, 0, 10]),
+        st.sampled_from([1, 1, 1, 2]),
+    ),
+    min_size=1,
+    max_size=5,
+).map(lambda works: [replace(work, name=f"w{n}") for n, work in enumerate(works)])
+GANGS_OF_TEAMS = st.lists(
+    st.builds(
+        lambda team, workers, arrival: of_team_together("g", team, workers, seconds=300.0, arrival=arrival),
+        st.sampled_from("ab"),
+        st.integers(1, 3),
+        st.sampled_from([0.0, 70.0]),
+    ),
+    max_size=2,
+).map(lambda works: [replace(work, name=f"g{n}") for n, work in enumerate(works)])
+LUCK = st.sampled_from([Chances(), Chances(), Chances(0.2), Chances(0.0, 0.5, 0.1)])
+
+
+def of_every_scheduler(
+    scheduler: Scheduler, cards: list[int], works: list[Work], gangs: list[Work], chances: Chances
+) -> None:
+    """Play it twice, and look at it."""
+    made = of_teams(scheduler, {"a": 2.0, "b": 2.0}, cards=cards, chances=chances)
+    works = [*works, *gangs]
+    outcome = simulate(made, works, TENS, Draws(1), 1e5)
+    assert simulate(made, works, TENS, Draws(1), 1e5) == outcome
+    look(outcome, works, chances)
+    for number, there in enumerate(cards):
+        node = [span for span in outcome.spans if span.node == f"n{number}"]
+        assert most_at_once(span for span in node for _ in range(int(span.gpus))) <= there
+    if not gangs and not chances.node_lost_per_hour and all(work.ask.gpus <= min(cards) for work in works):
+        assert all(end.finished is not None for end in outcome.ends)
+
+
+COURSES = (st.lists(st.integers(1, 4), min_size=1, max_size=3), OF_TEAMS, GANGS_OF_TEAMS, LUCK)
+
+
+@pytest.mark.parametrize("scheduler", list(Scheduler))
+@given(*COURSES)
+@settings(deadline=None, max_examples=8)
+def test_no_scheduler_gives_more_than_there_is(
+    scheduler: Scheduler, cards: list[int], works: list[Work], gangs: list[Work], chances: Chances
+) -> None:
+    of_every_scheduler(scheduler, cards, works, gangs, chances)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("scheduler", list(Scheduler))
+@given(*COURSES)
+@settings(deadline=None, max_examples=300)
+def test_no_scheduler_gives_more_than_there_is_however_often_it_is_tried(
+    scheduler: Scheduler, cards: list[int], works: list[Work], gangs: list[Work], chances: Chances
+) -> None:
+    of_every_scheduler(scheduler, cards, works, gangs, chances)
 
 
 def look(outcome: Outcome, works: Sequence[Work], chances: Chances, *, one_device_each: bool = True) -> None:
