@@ -21,6 +21,7 @@ from allotment.planning.measure import known_card
 from allotment.quantities import MI
 from allotment.scheduling.kueue.dra.claimed import ClaimReader
 from allotment.scheduling.state.claimed_devices import is_gpu
+from allotment.scheduling.state.pod_requests import pod_requests
 from allotment.scheduling.state.pods import PodClaim
 from allotment.scheduling.state.read_queues import read_tolerations
 from allotment.scheduling.state.read_workloads import read_node_selector
@@ -42,6 +43,7 @@ class Asks:
     claims: Mapping[str, ClaimSpec] = field(default_factory=dict)
     reader: ClaimReader | None = None
     sizes: dict[ExactRequest, float | None] = field(default_factory=dict)
+    charged: dict[tuple[object, ...], tuple[Mapping[str, int], str]] = field(default_factory=dict)
     samples: dict[tuple[str, str, int | None], Device] = field(default_factory=dict)
 
     def of(self, template: Raw, namespace: str, pods: int = 1) -> Ask:
@@ -59,7 +61,12 @@ class Asks:
             affinity=None if required is None else read_node_selector(required),
             tolerations=read_tolerations(spec.get("tolerations") or ()),
         )
-        charges, fault = self._charges(template, namespace)
+        asked = spec.get("resourceClaims") or ()
+        lost = tuple(map(str, asked)) if len(claims) < len(asked) else ()
+        alike = (namespace, claims, lost, tuple(sorted(pod_requests(spec).items())))
+        if alike not in self.charged:
+            self.charged[alike] = self._charges(template, namespace)
+        charges, fault = self.charged[alike]
         return replace(ask, charges=charges, fault=fault, gpus=self.gpus_of(ask, pods))
 
     def _claims(self, spec: Raw, namespace: str) -> Iterator[PodClaim]:

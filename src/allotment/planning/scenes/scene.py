@@ -171,10 +171,10 @@ def _owner(value: Object) -> Owner:
 
 def asks_of(stage: Stage) -> Asks:
     """What reads templates of pods on a stage."""
-    of_claims = tuple(
-        each
-        for each in stage.snapshot.objects
-        if each["kind"] in {kinds.CLAIM_TEMPLATE.name, kinds.CLAIM.name}
+    known = {(each.namespace, each.name) for each in stage.world.claims}
+    of_claims = (
+        *stage.snapshot.of(kinds.CLAIM_TEMPLATE),
+        *(each for each in stage.snapshot.of(kinds.CLAIM) if _owner(each) not in known),
     )
     read = world_of(replace(stage.snapshot, objects=of_claims)).world
     with_kueue = stage.scheduler in _WITH_WINDOWS
