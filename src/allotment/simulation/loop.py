@@ -25,7 +25,8 @@ from allotment.simulation.works import Works
 
 HOUR: Final = 3600.0
 _ROUNDS: Final = 10_000  # at one moment; more would be going round in a circle
-_IDLE: Final = 3600.0  # after so long without an event, a scheduler that tries again will not do otherwise
+_IDLE: Final = 3600.0  # after so long and so many rounds without an event, trying again will not do otherwise
+_IN_VAIN: Final = 10
 
 
 class Loop:
@@ -71,17 +72,18 @@ class Loop:
         if self.setting.chances.node_lost_per_hour > 0:
             for name in node_names(self.setting):
                 self._next_loss(name, 0)
-        agenda, due, since, ending = self.agenda, inf, 0.0, bool(self.works.unfinished)
+        agenda, due, ending = self.agenda, inf, bool(self.works.unfinished)
+        since, in_vain = 0.0, 0
         while not (ending and not self.works.unfinished and not self.works.coming):
             idle = not agenda.heap
             now = min(agenda.next, due)
-            if now > self.until or now == inf or (idle and now - since > _IDLE):
+            if now > self.until or now == inf or (in_vain > _IN_VAIN and now - since > _IDLE):
                 break
             agenda.now = now
             self._take_in()
             self.works.tell()
             due, changed = self._rounds()
-            since = now if changed or not idle else since
+            since, in_vain = (now, 0) if changed or not idle else (since, in_vain + 1)
         until = self.until if self.until < inf else agenda.now
         return closed(self.pods, self.all, self.draws.seed, until, self.adapter.notes())
 
