@@ -69,6 +69,7 @@ class Binder:
         self.memory = Memory(setting.default, index=_index_of(base.published))
         self.kinds: dict[str, _Kind] = {}
         self.lines: dict[tuple[object, ...], _Line] = {}
+        self.active: dict[_Line, None] = {}
         self.keys: dict[str, PodId] = {}
         self.bound: set[PodId] = set()
         self.waiting: Counter[str] = Counter()
@@ -110,6 +111,7 @@ class Binder:
                 kind.line.hidden[pod] = now - (_NUMBERED - self.number) * _MOMENT
                 self.waiting[pod.work] += 1
                 kind.line.untold[pod.work] = None
+                self.active[kind.line] = None
         self.changed = True
 
     def placed(self, starts: Sequence[Start]) -> None:
@@ -154,10 +156,9 @@ class Binder:
         """When there is something to decide."""
         if self.refused:
             return now
-        waiting = [line for line in self.lines.values() if line.shown or line.hidden]
-        if not waiting:
+        if not any(line.shown or line.hidden for line in self.active):
             return None
-        if self.changed or any(not line.shown for line in waiting):
+        if self.changed or any(line.hidden and not line.shown for line in self.active):
             return max(now, self.free_at)
         due = self.memory.next_time(self.last)
         return None if due is None else max(due, self.free_at)
@@ -180,7 +181,7 @@ class Binder:
         many = max(1, floor(self.setting.pace.default_rate))
         changes: dict[str, Pod | None] = {}
         failed: dict[str, Failed] = {}
-        for line in self.lines.values():
+        for line in self.active:
             known = next(
                 (self.memory.failed[key] for key in line.shown if key in self.memory.failed), line.last
             )
@@ -249,7 +250,9 @@ class Binder:
     def _hide(self) -> None:
         """Of those that were shown in vain a few are enough."""
         changes: dict[str, Pod | None] = {}
-        for line in self.lines.values():
+        for line in list(self.active):
+            if not (line.shown or line.hidden):
+                del self.active[line]
             line.wish = _SHOWN if line.shown else max(_SHOWN, 2 * line.wish)
             if len(line.shown) <= _SHOWN or self._any_gang(line):
                 continue
