@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from allotment.pictures.chart import AXIS, Chart, Table, swatch, time_axis
+from allotment.pictures.chart import AXIS, Chart, swatch, time_axis
 from allotment.pictures.markup import Markup, element, joined, percent
 from allotment.pictures.palette import fill, paint, patterns
 from allotment.pictures.ticks import Extent, Tick, number_ticks, time_ticks
@@ -175,8 +175,3 @@ def _tick(tick: Tick, from_end: int, extent: Extent, unit: str) -> Markup:
     words = f"{tick.label} {unit}" if unit and share > 0.96 else tick.label
     line = element("line", class_="grid", x1=x, x2=x, y1=0, y2=4)
     return joined((line, element("text", words, class_=kind, x=x, y=19)))
-
-
-def as_table(titles: tuple[str, ...], rows: tuple[tuple[str, ...], ...], right: int) -> Table | None:
-    """A table whose columns from ``right`` on are numbers."""
-    return Table(titles, rows, frozenset(range(right, len(titles)))) if rows else None

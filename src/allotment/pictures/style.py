@@ -34,7 +34,7 @@ p.soft{font-size:14px;margin-top:6px}
 .signed li{padding-left:22px;position:relative}
 .sign{position:absolute;left:2px;font-weight:700}
 .signed p{margin:0}
-section,.card{background:var(--surface);border:1px solid var(--line);border-radius:10px;
+section{background:var(--surface);border:1px solid var(--line);border-radius:10px;
 padding:20px 24px 22px;margin-top:20px}
 figure{margin:16px 0 0}
 figcaption{font-weight:600;font-size:15px;margin-bottom:6px}
@@ -130,7 +130,7 @@ _NARROW: Final = """
 main{padding:20px 12px 32px}
 h1{font-size:22px}
 .lead{font-size:16px}
-section,.card{padding:16px 14px 18px}
+section{padding:16px 14px 18px}
 .odd{display:none}
 .rowed{padding-left:58px}
 .name{display:none}
@@ -143,7 +143,7 @@ th,td{padding-right:8px;font-size:13px}
 body{background:none;font-size:13px}
 main{max-width:none;padding:0}
 .lead{font-size:15px}
-section,.card,.figures{break-inside:avoid;border-color:#bbb}
+section,.figures{break-inside:avoid;border-color:#bbb}
 section.long{break-inside:auto}
 *{print-color-adjust:exact;-webkit-print-color-adjust:exact}
 }
