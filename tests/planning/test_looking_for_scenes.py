@@ -11,6 +11,7 @@ from allotment.buckets.keys import RecipeKeys, events_object
 from allotment.buckets.memory import MemoryBucket
 from allotment.errors import WorldError
 from allotment.events.event import Event
+from allotment.planning.scenes import looking
 from allotment.planning.scenes.looking import look
 from allotment.planning.scenes.pages import pages_of
 from allotment.platform.model import Platform, Sources, Team
@@ -102,3 +103,28 @@ def test_a_bucket_that_cannot_be_read_is_a_note(tmp_path: Path) -> None:
     assert "the bucket could not be read" in known.notes[0]
     with pytest.raises(WorldError):
         Broken().list_folders("x/")
+
+
+def test_marks_tell_of_all_volumes_and_manifests_of_some(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(looking, "MOST_READ", 3)
+    found = files(tmp_path)
+    own, bucket = keys(found), MemoryBucket()
+    for number in range(10):
+        volume = own.volume(f"other-{number}")
+        bucket.objects[volume.manifest] = json.dumps(manifest([on(H100, 100)])).encode()
+        bucket.objects[volume.complete_mark(40 + number, 0)] = b""
+    bucket.objects[own.volume("one").failed_mark(3)] = b""
+    known = look(found, TEAM, bucket)
+    assert len(known.complete[own.recipe]) == 10
+    assert known.failed == {own.recipe: frozenset({"one"})}
+    assert known.counts[own.recipe] == tuple(range(40, 50))
+    assert [each.volume for each in known.figures[own.recipe].volumes] == ["other-0", "other-3", "other-6"]
+    assert any("wait for `allot retry`" in note for note in known.notes)
+
+
+def test_results_of_an_earlier_platform_are_complete(tmp_path: Path) -> None:
+    found, bucket = files(tmp_path), MemoryBucket()
+    bucket.objects["archive/read/two/manifest.json"] = b"{}"
+    assert look(found, TEAM, bucket).complete == {keys(found).recipe: frozenset({"two"})}

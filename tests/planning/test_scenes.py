@@ -131,7 +131,7 @@ def test_what_the_bucket_has_is_done(tmp_path: Path) -> None:
         ("R2", 0, 0),
         ("R3", 0, 17),
     ]
-    everything = Known(complete={recipe: frozenset({"a", "R1", "R2", "R3"})})
+    everything = Known(complete={recipe: frozenset({"a", "R1", "R2"})}, failed={recipe: frozenset({"R3"})})
     assert scene_for(found, platform(), ARCHIVE, described(), known=everything).works == ()
 
 

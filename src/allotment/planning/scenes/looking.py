@@ -22,11 +22,15 @@ from allotment.repository.measured import MeasuredFile, scan_measured
 from allotment.repository.model import Campaign, FolderSource, Repository
 from allotment.repository.recipe import recipe_of
 from allotment.running.endings import PermanentFailureError
+from allotment.running.legacy import legacy_results
+from allotment.running.marks import Marks, read_marks
 from allotment.running.sources.folder import file_sizes
 
 MOST_FOLDERS: Final = 20_000
-MOST_BEGUN: Final = 500
-"""So many volumes that are not complete are looked into for pages that are done."""
+MOST_LOOKED: Final = 500
+"""So many volumes that marks do not tell of are looked into."""
+MOST_READ: Final = 200
+"""Of so many complete volumes the figures are read, spread over all of them."""
 LOADED: Final = "model.loaded"
 
 
@@ -37,7 +41,7 @@ def look(repository: Repository, team: Team, bucket: Bucket | None, names: Seque
     pages, notes = _folders(repository.root, campaigns)
     if bucket is None:
         return Known(pages=pages, measured=measured, notes=tuple(notes))
-    reader = _Reader(bucket, team.name)
+    reader = _Reader(bucket, team.name, team.namespace or team.name)
     try:
         return reader.read(repository, campaigns, pages, measured, notes)
     except AllotmentError as error:
@@ -50,6 +54,7 @@ def look(repository: Repository, team: Team, bucket: Bucket | None, names: Seque
 class _Reader:
     bucket: Bucket
     team: str
+    namespace: str
 
     def read(
         self,
@@ -63,23 +68,45 @@ class _Reader:
         for campaign in campaigns:
             used.setdefault(campaign.pipeline, []).append(campaign)
         figures: dict[str, Figures] = {}
+        counts: dict[str, tuple[int, ...]] = {}
         complete: dict[str, frozenset[str]] = {}
+        failed: dict[str, frozenset[str]] = {}
+        told = list(notes)
         begun: dict[tuple[str, str], int] = {}
         loads: dict[str, tuple[float, ...]] = {}
         for name, its in sorted(used.items()):
             recipe = recipe_of(repository.pipelines[name])
             keys = RecipeKeys(self.team, name, recipe)
-            figures[recipe] = read_figures(self.bucket, keys)
-            complete[recipe] = frozenset(each.volume for each in figures[recipe].volumes)
-            wanted = {volume.id for campaign in its for volume in campaign.volumes} - complete[recipe]
-            begun |= {(recipe, volume): done for volume, done in self._begun(keys, wanted)}
+            marks = read_marks(self.bucket, keys)
+            wanted = {volume.id for campaign in its for volume in campaign.volumes}
+            there = set(self.bucket.list_folders(keys.prefix))
+            over = {*marks.complete, *self._unmarked(keys, there & wanted, marks)}
+            over |= set(legacy_results(self.bucket, self.namespace, name, sorted(wanted - over)))
+            failed[recipe] = (marks.failed & wanted) - over
+            if failed[recipe]:
+                number = len(failed[recipe])
+                told.append(f"{number:,} volumes have failed for good, and wait for `allot retry`")
+            sample = _sample(sorted(there & over))
+            figures[recipe] = read_figures(self.bucket, keys, sample)
+            counts[recipe] = tuple(sorted(each.total for each in marks.complete.values() if each.total))
+            complete[recipe] = frozenset(over)
+            begun |= {
+                (recipe, volume): done
+                for volume, done in self._begun(keys, there & wanted - over - marks.failed)
+            }
             loads[recipe] = tuple(self._loads(its))
-        return Known(figures, complete, begun, pages, loads, measured, tuple(notes))
+        return Known(figures, complete, begun, pages, loads, measured, tuple(told), counts, failed)
 
-    def _begun(self, keys: RecipeKeys, wanted: Collection[str]) -> Iterator[tuple[str, int]]:
+    def _unmarked(self, keys: RecipeKeys, there: Collection[str], marks: Marks) -> Iterator[str]:
+        """Complete volumes that have no mark, in a bucket of an older version or after a kill."""
+        unsure = sorted(set(there) - marks.complete.keys() - marks.failed)
+        for volume in unsure[:MOST_LOOKED]:
+            if self.bucket.exists(keys.volume(volume).manifest):
+                yield volume
+
+    def _begun(self, keys: RecipeKeys, volumes: Collection[str]) -> Iterator[tuple[str, int]]:
         """How many pages are done of volumes that are not complete."""
-        there = [name for name in self.bucket.list_folders(keys.prefix) if name in wanted]
-        for name in sorted(there)[:MOST_BEGUN]:
+        for name in sorted(volumes)[:MOST_LOOKED]:
             prefix = keys.volume(name).pages
             done = sum(parse_record(each.key, prefix) is not None for each in self.bucket.list(prefix))
             if done:
@@ -92,6 +119,12 @@ class _Reader:
                 seconds = event.data.get("seconds")
                 if event.kind == LOADED and isinstance(seconds, int | float) and seconds >= 0:
                     yield float(seconds)
+
+
+def _sample(volumes: Sequence[str]) -> list[str]:
+    """At most MOST_READ of them, from beginning to end."""
+    step = max(1.0, len(volumes) / MOST_READ)
+    return [volumes[int(place * step)] for place in range(min(len(volumes), MOST_READ))]
 
 
 def _folders(root: Path, campaigns: Sequence[Campaign]) -> tuple[dict[str, int], list[str]]:

@@ -240,7 +240,9 @@ def _pages(
     volumes = [volume for campaign in campaigns for volume in campaign.volumes]
     counts = [pages for volume in volumes if (pages := pages_of(volume, known))]
     unknown = len(volumes) - len(counts)
-    found, shown, source, said = _page_counts(pipeline, counts_of([figures]), counts)
+    found, shown, source, said = _page_counts(
+        pipeline, known.counts.get(recipe_of(pipeline)) or counts_of([figures]), counts
+    )
     if not unknown:
         return found, None
     subject = f"pages of {unknown:,} of {len(volumes):,} volumes of {pipeline.id}"

@@ -71,9 +71,10 @@ class Place:
 class Known:
     """What was looked up outside of the files: what the bucket holds, and how many pages folders have.
 
-    ``figures`` and the volumes that are ``complete`` are by recipe; ``begun`` is how many pages of others are
-    done, by recipe and volume. ``pages`` is how many pages a source has, by where it is; ``loads`` are the
-    seconds in which the steps of a recipe were loaded. Without a bucket nothing is known.
+    By recipe: ``figures`` of some complete volumes, ``counts`` of the pages of all of them, which volumes are
+    ``complete`` and which have ``failed`` for good, ``begun`` pages of the others, and the seconds in which
+    the steps were loaded (``loads``). ``pages`` is how many pages a source has, by where it is. Without a
+    bucket nothing is known.
     """
 
     figures: Mapping[str, Figures] = field(default_factory=dict)
@@ -83,6 +84,8 @@ class Known:
     loads: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     measured: MeasuredFile = field(default_factory=MeasuredFile)
     notes: tuple[str, ...] = ()
+    counts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    failed: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 NOTHING_KNOWN = Known()

@@ -130,7 +130,8 @@ class Maker:
 
     def _units(self, recipe: str, volumes: Sequence[Volume], *, keep: bool) -> list[Unit]:
         """What is left of a pack; with ``keep`` complete volumes stay beside others: packs stay packs."""
-        complete = self.known.complete.get(recipe, frozenset())
+        known = self.known
+        complete = known.complete.get(recipe, frozenset()) | known.failed.get(recipe, frozenset())
         if all(volume.id in complete for volume in volumes):
             return []
         found = []
