@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from allotment.cli.forms.course import MOST_ROWS, course_lines, last_of, use_line
+from allotment.cli.forms.course import MOST_ROWS, course_lines, last_of, use_line, when_line
 from allotment.cli.pictures import interval, levels, sparkline, track
 from allotment.simulation.outcome import Outcome, WaitSpan
+from allotment.simulation.quantiles import Spread
 from tests.cli.page_values import outcome
 
 
@@ -65,6 +66,13 @@ def test_heights_are_of_what_the_whole_stands_for() -> None:
     assert sparkline([1, 2]) == "▅█"
     assert levels([], 0) == []
     assert track([], 0) == ""
+
+
+def test_start_and_end_stand_on_one_line() -> None:
+    assert when_line(Spread(0, 1, 2), Spread(5, 7, 9), 10, 10) == "├●┤  ├─●─┤"
+    assert when_line(Spread(0, 0, 0), Spread(5, 7, None), 10, 10) == "●    ├─●─→"
+    assert when_line(Spread(3, 6, 9), Spread(8, None, None), 10, 10) == "   ├──●─├→"
+    assert when_line(Spread(None, None, None), Spread(None, None, None), 10, 10) == ""
 
 
 def test_a_small_course_has_a_row_for_each_card_and_letters_for_works() -> None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from string import ascii_lowercase
 from typing import Final
 
-from allotment.cli.pictures import WIDEST, levels, sparkline, track
+from allotment.cli.pictures import WIDEST, interval, levels, sparkline, track
 from allotment.cli.words import counted, span
 from allotment.simulation.outcome import End, Outcome, Span
+from allotment.simulation.quantiles import Spread
 
 MOST_ROWS: Final = 12
 MOST_KEYS: Final = 6
@@ -43,6 +45,14 @@ def course_lines(outcome: Outcome, works: Sequence[str], width: int = WIDEST) ->
     if any(waiting):
         most = counted(round(max(waiting)) or 1, "pod")
         yield f"  waiting  {sparkline(waiting, width)}  {most} at most"
+
+
+def when_line(start: Spread, end: Spread, until: float, width: int = WIDEST) -> str:
+    """The intervals of a start and an end on one line, over the time that is shown."""
+    first, last = (interval(each.p10, each.p50, each.p90, until, width) for each in (start, end))
+    return "".join(
+        after if after != " " else before for before, after in zip_longest(first, last, fillvalue=" ")
+    )
 
 
 def use_line(outcome: Outcome, until: float, width: int = WIDEST) -> str:

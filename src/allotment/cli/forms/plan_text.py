@@ -11,7 +11,7 @@ from typing import Final
 import click
 
 from allotment.cli.columns import folded
-from allotment.cli.forms.course import course_lines
+from allotment.cli.forms.course import course_lines, when_line
 from allotment.cli.forms.plan_words import (
     MARKS,
     amounts,
@@ -112,6 +112,8 @@ def _rows(plan: Plan, work: WorkPlan, now: float) -> Iterator[tuple[str, str]]:
         until = work.window[-1].at
         line = sparkline([band.p50 for band in work.window])
         most = max(band.p90 for band in work.window)
+        if work.ends:
+            yield "when", when_line(work.start, work.end, until)
         yield "runs", f"{line} {counted(round(most), 'pod')} at most, over {span(until)}"
     if work.cards:
         yield "uses", uses_words(work.cards)
