@@ -70,6 +70,17 @@ def test_what_is_the_same_does_not_differ() -> None:
     assert found.differs == ()
 
 
+def test_what_does_not_end_is_told_with_the_reason() -> None:
+    none = scene(0, PAGES)
+    found = compare(
+        [Variant("kai", "simple", scene=none), Variant("both", "simple", scene=none)], Play(draws=1)
+    )
+    assert len(found.unended) == 2
+    assert found.unended[0].startswith("books does not begin under kai, both: ")
+    assert "What does not end" in "\n".join(as_text(found))
+    assert "**What does not end**" in "\n".join(as_markdown(found))
+
+
 def test_markdown_has_a_table_and_says_the_assumptions(found: Comparison) -> None:
     text = "\n".join(as_markdown(found))
     assert "|  | one node | two nodes |" in text

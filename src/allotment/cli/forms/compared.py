@@ -39,6 +39,10 @@ def as_text(found: Comparison, width: int | None = None) -> Iterator[str]:
     for column in found.columns:
         if column.refused:
             yield from _folded(f"{safe(column.name)} cannot do it: {safe(column.refused)}", limit)
+    if found.unended:
+        yield from ("", click.style("What does not end", bold=True))
+        for line in found.unended:
+            yield from _folded(safe(line), limit, "  ")
     yield from _use(found, names)
     if found.differs:
         yield from ("", click.style("First decision that differs", bold=True))
@@ -61,6 +65,9 @@ def as_markdown(found: Comparison) -> Iterator[str]:
     for column in found.columns:
         if column.refused:
             yield from ("", plain(f"{column.name} cannot do it: {column.refused}"))
+    if found.unended:
+        yield from ("", "**What does not end**", "")
+        yield from (f"- {plain(line)}" for line in found.unended)
     if found.differs:
         yield from ("", "**First decision that differs**", "")
         yield from (f"- {plain(each.sentence)}" for each in found.differs)

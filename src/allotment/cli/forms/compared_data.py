@@ -33,6 +33,7 @@ def as_data(found: Comparison) -> dict[str, Any]:
             }
             for each in found.differs
         ],
+        "unended": list(found.unended),
         "advice": [_advice_data(each) for each in found.advice],
         "assumptions": [_assumption_data(each) for each in found.assumptions],
         "notes": list(found.notes),

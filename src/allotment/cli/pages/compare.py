@@ -87,6 +87,10 @@ def _sections(found: Comparison) -> Iterator[Section]:
     refused = [f"{column.name}: {column.refused}" for column in found.columns if column.refused]
     if refused:
         yield Section("What cannot do it", (items(refused),))
+    if found.unended:
+        yield Section(
+            "What does not end", (items([f"{each}." for each in found.unended]),), "In the first draw."
+        )
     if found.differs:
         lines = [f"{each.name}: {each.sentence}." for each in found.differs]
         yield Section("The first decision that differs", (items(lines),), "In the first draw.")

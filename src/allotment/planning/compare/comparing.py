@@ -17,6 +17,7 @@ from allotment.planning.compare.comparison import Cell, Column, Comparison, Diff
 from allotment.planning.compare.differences import difference
 from allotment.planning.compare.first_difference import first_difference
 from allotment.planning.compare.rows import figures_of
+from allotment.planning.compare.unended import unended
 from allotment.planning.scenes.values import Assumption, Scene
 from allotment.simulation.many import Case, Task, course, played
 from allotment.simulation.many import Play as CoursePlayer
@@ -89,6 +90,7 @@ def compare(variants: Sequence[Variant], play: Play, told: Told = untold) -> Com
         until=play.until,
         differs=tuple(_differ(columns, base, scenes)),
         advice=tuple(advice_for(columns, rows, play.until, play.currency)),
+        unended=unended(columns),
         gpus=base.course.gpus if base.course is not None else (),
         teams=first.setting.teams,
         currency=play.currency,

@@ -165,7 +165,7 @@ class Comparison:
     """All of it. The first column is the one that the others are held against.
 
     Seeds are ``seed`` and the ``draws - 1`` after it; times are seconds from the beginning, ``until`` is the
-    horizon. ``works`` are the names of what was compared.
+    horizon. ``works`` are the names of what was compared, ``unended`` says what does not end, and why.
     """
 
     world: str
@@ -177,6 +177,7 @@ class Comparison:
     until: float
     differs: tuple[Differs, ...] = ()
     advice: tuple[Advice, ...] = ()
+    unended: tuple[str, ...] = ()
     gpus: tuple[tuple[str, int], ...] = ()
     teams: Mapping[str, TeamShare] = field(default_factory=dict)
     currency: str = "EUR"

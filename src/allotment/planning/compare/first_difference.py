@@ -129,7 +129,7 @@ def _reason(outcome: Outcome, work: str, at: float) -> str:
     if spans:
         wait = min(spans, key=lambda each: (max(each.since, at), each.since))
         if wait.since <= at + PACE_SECONDS + PACE_PART * at:
-            return wait.message or wait.reason
+            return " ".join((wait.message or wait.reason).split())
     return next((each.never for each in outcome.ends if each.work == work), "")
 
 
