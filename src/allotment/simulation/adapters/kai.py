@@ -207,7 +207,7 @@ class KaiAdapter:
         for each in decisions:
             if isinstance(each, Bound):
                 orders.append(self._bound(each))
-            elif isinstance(each, Evicted):
+            elif isinstance(each, Evicted) and self._stands_on(each):
                 orders.append(self._evicted(each))
                 self.dirty = True
         return [*orders, *self._waits(decisions, now)]
@@ -245,6 +245,11 @@ class KaiAdapter:
             users = (*claim.reserved_for, pod_name(pod))
             held = Allocation(node, own) if own else claim.allocation
             self.claims[name] = replace(claim, allocation=held, reserved_for=users)
+
+    def _stands_on(self, evicted: Evicted) -> bool:
+        """Whether a pod is on a node, and not only promised one in this very round."""
+        pod = self.names[evicted.pod]
+        return self.jobs[pod.work].pods[pod].node is not None
 
     def _evicted(self, evicted: Evicted) -> Stop:
         pod = self.names[evicted.pod]
