@@ -14,7 +14,7 @@ from typing import Final
 
 from allotment.devices.claims import Allocation
 from allotment.scheduling.local_accounts import Account
-from allotment.scheduling.local_amounts import Amount, Measure
+from allotment.scheduling.local_amounts import NOTHING, Amount, Measure
 from allotment.scheduling.local_desk import Desk
 from allotment.scheduling.local_lines import Counter, Line, freed
 from allotment.scheduling.local_state import GangQueue, Holding, LocalState, Sharing, WaitReason
@@ -37,6 +37,7 @@ class Taking:
     measure: Measure
     now: float
     ended: list[tuple[Holding, Line]] = field(default_factory=list)
+    _owed: dict[str, Amount] = field(default_factory=dict)
     _promised: list[tuple[Line, tuple[Allocation, ...]]] = field(default_factory=list)
 
     def serve(self, line: Line) -> None:
@@ -45,13 +46,13 @@ class Taking:
             return
         account, unit = self.accounts[line.team], line.amount(self.measure)
         for _ in range(1 if isinstance(line.queue, GangQueue) else min(line.left, MOST_AT_ONCE)):
-            is_share = account.is_share(unit) and account.has_room(unit)
-            found = self._make_room(line, is_share=is_share)
+            then = self._owed.get(line.team, NOTHING).plus(unit)
+            found = self._make_room(line, is_share=account.is_share(then) and account.has_room(then))
             if found is None:
                 return
             victims, allocations = found
             self._promised.append((line, allocations))
-            account.take(unit, lends=line.lends)
+            self._owed[line.team] = then
             for victim in victims:
                 self.ended.append((victim, line))
 
