@@ -16,6 +16,7 @@ from allotment.pictures.rows import BarRow, Bars, IntervalRow, Intervals, bars, 
 from allotment.pictures.ticks import HOUR, MINUTE, Extent
 from allotment.planning.plan.plan import Fits, Plan, Waiting, WorkPlan
 from allotment.planning.why import State
+from allotment.simulation.quantiles import Spread
 
 STATES: Final = {State.FITS: "fits now", State.WAITS: "fits, and waits", State.NEVER: "never fits"}
 
@@ -158,17 +159,30 @@ def _unit(seconds: float) -> tuple[float, str]:
 
 
 def _costs(work: WorkPlan, plan: Plan) -> Markup:
+    """Hours by card, and what they cost where any card has a price."""
     words = money(plan.currency)
+    titles = ("card", "GPU-hours", "price of an hour", "cost")
     rows = [
         (
             each.card,
             interval(each.hours, plain_hours),
             "–" if each.price is None else words(each.price),
-            "–" if each.price is None or each.hours.p50 is None else words(each.price * each.hours.p50),
+            "–" if each.price is None else interval(_times(each.hours, each.price), words),
         )
         for each in work.cards
     ]
     total = "–" if work.money is None else interval(work.money, words)
-    rows.append(("all", interval(work.gpu_hours, plain_hours), "", total))
-    table = Table(("card", "GPU-hours", "price of an hour", "cost"), tuple(rows), frozenset({1, 2, 3}))
-    return shown(table)
+    rows += [("all", interval(work.gpu_hours, plain_hours), "", total)] if len(rows) > 1 else []
+    shown_columns = 4 if any(each.price is not None for each in work.cards) else 2
+    return shown(
+        Table(
+            titles[:shown_columns],
+            tuple(row[:shown_columns] for row in rows),
+            frozenset(range(1, shown_columns)),
+        )
+    )
+
+
+def _times(spread: Spread, by: float) -> Spread:
+    p10, p50, p90 = (None if each is None else each * by for each in (spread.p10, spread.p50, spread.p90))
+    return Spread(p10, p50, p90)
