@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -99,5 +100,6 @@ class Waits:
         until = self.taking.waits_for_runtime(line)
         if until is None:
             return ""
-        seconds = max(1, round(until - self.taking.now))
-        return f"; what others have above their shares has its minimum runtime, {seconds:,} s more"
+        minutes = math.ceil((until - self.taking.now) / 60.0)
+        more = "less than a minute" if minutes <= 1 else f"at most {minutes:,} minutes"
+        return f"; what others have above their shares has its minimum runtime, {more} more"
