@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from allotment.planning.plan.drawing import counts_for
-from allotment.planning.plan.plan import Becomes, Change, Changes, Plan
+from allotment.planning.plan.plan import Becomes, Change, Changes, Fits, Plan
 from allotment.planning.plan.planning import plan_for
 from allotment.planning.plan.question import Question
 from allotment.planning.scenes.values import Scene
+from allotment.planning.why import State
 from allotment.simulation.quantiles import Spread
 from allotment.simulation.setting import Chances
 from tests.planning.plan_scenes import NEW, PAGE, campaign, fleet, scene
@@ -185,3 +186,10 @@ def test_very_much_work_is_played_less_often(
     volumes: int, asked: int | None, counts: tuple[int, int, int]
 ) -> None:
     assert counts_for(scene(campaign(volumes=volumes)), asked) == counts
+
+
+def test_parts_of_a_campaign_need_what_the_campaign_does() -> None:
+    fits = Fits("a card", State.FITS, "fits 2 of 2 cards", 2, 2, 2)
+    first, second = campaign("books"), replace(campaign("books-part2"), recipe="books")
+    plan = planned(scene(first, second), replace(FEW, fits={"books": fits}))
+    assert [work.fits for work in plan.works] == [fits, fits]

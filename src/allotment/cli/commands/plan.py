@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from allotment.cli.columns import terminal_width
+from allotment.cli.ending import ended_by_term
 from allotment.cli.inputs import inputs_of, inputs_option
 from allotment.cli.shared import output_option, safe, world_options, write_out
 from allotment.cli.world import AskedWorld, any_world
@@ -101,7 +102,8 @@ def command(
     )
     progress = _Progress()
     try:
-        plan = planned(found, question, inputs=settings, base=base, now=now, told=progress)
+        with ended_by_term():
+            plan = planned(found, question, inputs=settings, base=base, now=now, told=progress)
     finally:
         progress.end()
 

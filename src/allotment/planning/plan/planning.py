@@ -8,7 +8,7 @@ from dataclasses import replace
 from allotment.planning.plan.courses import Course
 from allotment.planning.plan.drawing import Drawn, draw
 from allotment.planning.plan.paying import payers_of
-from allotment.planning.plan.plan import Changes, Held, Plan, Seen, WorkPlan
+from allotment.planning.plan.plan import Changes, Fits, Held, Plan, Seen, WorkPlan
 from allotment.planning.plan.question import Question
 from allotment.planning.plan.risks import risks_of
 from allotment.planning.plan.works import cost, work_plan
@@ -18,6 +18,7 @@ from allotment.simulation.outcome import Outcome
 from allotment.simulation.quantiles import share_beyond, spread
 from allotment.simulation.work import Kind
 
+PART = "-part"
 BUDGET, DEADLINE = "budget", "deadline"
 
 
@@ -54,7 +55,7 @@ def _drawn(plan: Plan, scene: Scene, question: Question, drawn: Drawn) -> Plan:
     others = [work for work in scene.works if not work.planned]
     ending = [work.name for work in scene.planned if work.kind is not Kind.FLEET]
     works = tuple(
-        work_plan(work, drawn.beside, question, scene.run_times, question.fits.get(work.name))
+        work_plan(work, drawn.beside, question, scene.run_times, _fits(question, work.name))
         for work in scene.planned
     )
     ends = [_last(each, ending) for each in drawn.beside]
@@ -76,6 +77,11 @@ def _drawn(plan: Plan, scene: Scene, question: Question, drawn: Drawn) -> Plan:
         course=_middle(scene, question, drawn.beside, ends),
     )
     return replace(plan, held=tuple(_held(question, costs if question.prices else [None], ends)))
+
+
+def _fits(question: Question, name: str) -> Fits | None:
+    """What fits a work; parts of a campaign (``books-part2``) need what the campaign does."""
+    return question.fits.get(name) or question.fits.get(name.rpartition(PART)[0])
 
 
 def _last(found: Course, names: Sequence[str]) -> float | None:
