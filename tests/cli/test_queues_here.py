@@ -93,7 +93,7 @@ def test_a_course_of_time_is_asked_for_with_a_span(run: Run) -> None:
     assert run("-o", "html")[0] == 2
     assert run("--over-time", "soon")[0] == 2
     code, out = run("--over-time", "2h")
-    assert (code, out) == (0, "platform.yaml: no team has shared this machine with others in the last 2h\n")
+    assert (code, out) == (0, "this machine: no team has shared it with others in the last 2h\n")
 
 
 def test_the_course_of_time_is_what_engines_told(run: Run, tmp_path: Path) -> None:

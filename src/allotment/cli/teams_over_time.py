@@ -49,7 +49,7 @@ def shares_text(option: Path | None, over: str, names: Sequence[str], form: str)
     bucket = open_interruptible(platform.bucket, base, create=False, options=platform.bucket_options)
     events = {team: _events(bucket, team) for team in platform.teams if not names or team in names}
     now = time.time()
-    value = shares_over_time(origin, events, since=now - seconds, until=now)
+    value = shares_over_time("this machine", events, since=now - seconds, until=now)
     if form == "json":
         return json.dumps(_data(value), ensure_ascii=False, indent=2)
     if form == "html":
@@ -68,7 +68,7 @@ def _events(bucket: Bucket, team: str) -> list[Event]:
 
 def _lines(value: SharesOverTime, over: str) -> Iterator[str]:
     if not value.queues:
-        yield f"{safe(value.name)}: no team has shared this machine with others in the last {safe(over)}"
+        yield f"{safe(value.name)}: no team has shared it with others in the last {safe(over)}"
         return
     whole = f" of {value.total:g} {value.unit}" if value.total else f" {value.unit}"
     yield f"{safe(value.name)}: {counted(len(value.queues), 'team')} over {span(value.until)},{whole}"
