@@ -155,6 +155,23 @@ def test_after_it_was_applied_there_is_nothing_to_plan(
     assert "nothing to do" in apply(capsys)
 
 
+def test_a_snapshot_of_what_was_applied_has_nothing_to_plan(
+    root: Path, cluster: Client, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan(capsys)
+    said(capsys, "snapshot", "--out", "../cluster-before.yaml")
+    out = said(capsys, "plan", "--snapshot", "../cluster-before.yaml", "--draws", "1")
+    assert "+ campaigns/letters: creates" in out
+    apply(capsys)
+    said(capsys, "snapshot", "--out", "../cluster-after.yaml")
+    assert "nothing to do" in said(capsys, "plan", "--snapshot", "../cluster-after.yaml")
+    path = root / "campaigns" / "letters.yaml"
+    path.write_text(path.read_text() + "  - {id: three, images: [https://images.example.org/3.jpg]}\n")
+    out = said(capsys, "plan", "--snapshot", "../cluster-after.yaml", "--draws", "1")
+    assert "~ campaigns/letters: creates" in out
+    assert "postcards: creates" not in out
+
+
 def test_a_plan_of_one_campaign_applies_that_one(cluster: Client, capsys: pytest.CaptureFixture[str]) -> None:
     plan(capsys, "letters")
     out = apply(capsys)

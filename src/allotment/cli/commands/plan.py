@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from datetime import UTC
 from pathlib import Path
 
 import click
@@ -84,6 +85,7 @@ def command(
     from allotment.cli.forms.plan_text import as_text
     from allotment.cli.pages.plan import plan_page
     from allotment.cli.planned import grounds, planned
+    from allotment.cli.words import local
     from allotment.planning.plan.plan import Plan
     from allotment.planning.plan.question import HORIZON, Question
 
@@ -114,7 +116,7 @@ def command(
         "text": text,
         "json": lambda shown: as_json(shown, names),
         "markdown": lambda shown: as_markdown(shown, now),
-        "html": plan_page,
+        "html": lambda shown: plan_page(shown, local(now).tzinfo or UTC),
     }
     write_out(forms[form](plan), out)
     if out is not None:

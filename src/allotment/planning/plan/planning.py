@@ -19,6 +19,7 @@ from allotment.simulation.quantiles import share_beyond, spread
 from allotment.simulation.work import Kind
 
 PART = "-part"
+NOTHING_LEFT = "nothing of it is left to run: all of its volumes are complete"
 BUDGET, DEADLINE = "budget", "deadline"
 
 
@@ -48,7 +49,9 @@ def plan_for(
         teams=scene.setting.teams,
         seen=seen or Seen(),
     )
-    return _drawn(plan, scene, question, draw(scene, question, processes, told)) if scene.planned else plan
+    if not scene.planned:
+        return replace(plan, notes=(*plan.notes, NOTHING_LEFT))
+    return _drawn(plan, scene, question, draw(scene, question, processes, told))
 
 
 def _drawn(plan: Plan, scene: Scene, question: Question, drawn: Drawn) -> Plan:
