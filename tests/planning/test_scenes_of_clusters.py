@@ -149,6 +149,18 @@ def test_what_the_scheduler_does_not_manage_only_takes_its_devices(tmp_path: Pat
     assert state.nodes["node-2"].taken == {"cpu": 1000, "pods": 1}
 
 
+def test_a_pod_in_no_queue_is_not_managed_though_its_team_is_known(tmp_path: Path) -> None:
+    place = cluster(
+        *of_platform("kai"),
+        pod("notebook", "laboratory", on="node-1", claim="n0"),
+        claim("n0", "laboratory", "notebook", "gpu-0"),
+    )
+    found = repository(tmp_path)
+    assert [work.name for work in scene(found, place, "kai").works] == ["letters"]
+    compared = scene(found, place, "kueue").works
+    assert [(work.name, work.team) for work in compared[1:]] == [("notebook of laboratory", "laboratory")]
+
+
 def test_other_campaigns_of_ours_have_left_what_their_jobs_say(tmp_path: Path) -> None:
     theirs = repository(tmp_path / "theirs")
     job = next(each for each in sent(theirs, {"completedIndexes": "0-1"}) if each["kind"] == "Job")

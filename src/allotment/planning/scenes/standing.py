@@ -44,6 +44,7 @@ from allotment.simulation.run_times import Times
 from allotment.simulation.setting import Scheduler, TeamShare
 from allotment.simulation.work import Kind, Running, Work
 
+_WITHOUT_QUEUES: Final = frozenset({Scheduler.DEFAULT, Scheduler.SIMPLE})
 _OVER: Final = frozenset({"Succeeded", "Failed"})
 
 
@@ -188,15 +189,16 @@ class _Desk:
         local = fields.text(workload, "spec", "queueName") or str(said.get(QUEUE_NAME, ""))
         share = str(said.get(KAI_QUEUE, ""))
         known = self.teams.get(namespace)
-        if known is not None:
-            return known
-        scheduler = self.stage.scheduler
-        managed = {
+        queued = {
             Scheduler.KUEUE: bool(local),
             Scheduler.BOTH: bool(local),
             Scheduler.KAI: bool(share),
-        }.get(scheduler, self.choices.stays is not None)
-        if not managed:
+        }.get(self.stage.scheduler, True)
+        if not queued and self._is_its_own:
+            return None
+        if known is not None:
+            return known
+        if not queued or (self.stage.scheduler in _WITHOUT_QUEUES and self.choices.stays is None):
             return None
         name = namespace
         while name in self.found.shares and (local, share) != (
@@ -206,6 +208,12 @@ class _Desk:
             name = f"{name}/{local or share}"
         self.found.shares[name] = TeamShare(name, namespace, local, share)
         return name
+
+    @property
+    def _is_its_own(self) -> bool:
+        """Whether the cluster has the queues of the scheduler itself, so that what is in none is not its."""
+        kind = kinds.KAI_QUEUE if self.stage.scheduler is Scheduler.KAI else kinds.CLUSTER_QUEUE
+        return bool(self.snapshot.of(kind))
 
     def _template(
         self, pods: list[Object], job: Object | None, workload: Object | None
