@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from allotment.scheduling.state.nodes import ClusterNode
@@ -50,12 +50,31 @@ def requested_gpus(request: PodRequest) -> float:
     return hundredths(request.fraction, request.devices) if request.fraction else float(request.gpus)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Shape:
+    """What pods of one request ask for in all the ways it is looked at; ``amounts`` are what is not 0."""
+
+    request: PodRequest
+    shared: bool
+    is_mig: bool
+    devices: int
+    portion: float
+    gpus: float
+    claimed: int
+    vector: list[float]
+    amounts: tuple[tuple[int, float], ...]
+    quota: Triple
+    quota_gpus: float
+    asks_gpu: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Axes:
-    """The axes of a cluster, by resource name."""
+    """The axes of a cluster, by resource name; shapes are made once for each request."""
 
     index: Mapping[str, int]
     mig: tuple[tuple[int, int], ...]
+    shapes: dict[tuple[int, int], Shape] = field(default_factory=dict, compare=False)
 
     @classmethod
     def of(cls, nodes: Iterable[ClusterNode], requests: Iterable[PodRequest]) -> Axes:
@@ -67,6 +86,32 @@ class Axes:
         index = {name: number for number, name in enumerate(order)}
         sizes = ((number, mig_size(name)[0]) for name, number in index.items() if name.startswith(MIG_PREFIX))
         return cls(index, tuple((number, size) for number, size in sizes if size))
+
+    def shape_of(self, request: PodRequest, claimed: int) -> Shape:
+        """A pod's request, looked at from all sides; ``claimed`` GPUs come through its claims."""
+        key = (id(request), claimed)
+        known = self.shapes.get(key)
+        if known is None:
+            known = self.shapes[key] = self._shape(request, claimed)
+        return known
+
+    def _shape(self, request: PodRequest, claimed: int) -> Shape:
+        vector, gpus = self.of_request(request, claimed), requested_gpus(request)
+        mig = sum(mig_size(name)[0] * count for name, count in request.mig)
+        return Shape(
+            request=request,
+            shared=request.shared,
+            is_mig=bool(request.mig),
+            devices=request.devices if request.shared else request.gpus,
+            portion=request.fraction if request.shared else (1.0 if request.gpus else 0.0),
+            gpus=gpus,
+            claimed=claimed,
+            vector=vector,
+            amounts=tuple((number, amount) for number, amount in enumerate(vector) if amount),
+            quota=self.quota(vector),
+            quota_gpus=mig + claimed + gpus,
+            asks_gpu=gpus > 0 or claimed > 0 or request.gpu_memory > 0 or bool(request.mig),
+        )
 
     def of_request(self, request: PodRequest, claimed: int) -> list[float]:
         """A pod's vector; ``claimed`` GPUs come through its claims."""

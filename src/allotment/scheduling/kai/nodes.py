@@ -30,7 +30,7 @@ class Entry:
     """How a pod was counted."""
 
     status: PodStatus
-    vector: tuple[float, ...]
+    amounts: tuple[tuple[int, float], ...]
     groups: tuple[str, ...] | None
     memory: int
     devices: tuple[str, ...]
@@ -177,6 +177,10 @@ class Node:
         """What the pod counts for on this node: a request by memory gets its price here."""
         if not task.using:
             return
+        if not task.shared and not task.is_mig:
+            task.accepted_vector, task.accepted = task.vector, task.quota
+            task.accepted_gpus = task.gpus + task.claimed
+            return
         if task.is_mig:
             gpus = 0.0
         elif task.shared:
@@ -192,17 +196,10 @@ class Node:
         self.accept(task, axes)
         if task.id in self.tasks and not (task.shared and moved_on_node):
             return False
-        vector = [
-            amount if have else 0.0
-            for amount, have in zip(task.accepted_vector, self.allocatable, strict=True)
-        ]
-        if task.shared:
-            vector[GPU] = 0.0
-        devices = _devices_of(task) if vector[GPU] > 0 else ()
+        amounts = self._amounts(task)
+        devices = _devices_of(task) if task.claims and any(number == GPU for number, _ in amounts) else ()
         groups = task.gpu_groups if task.shared else None
-        entry = Entry(
-            task.status, tuple(vector), groups, self.shared.memory_of(task), devices, task.gpu_groups
-        )
+        entry = Entry(task.status, amounts, groups, self.shared.memory_of(task), devices, task.gpu_groups)
         self.tasks[task.id] = entry
         if task.pod.legacy_mig:
             self.legacy.add(task.id)
@@ -213,6 +210,19 @@ class Node:
         if self.changed is not None:
             self.changed.add(self.name)
         return True
+
+    def _amounts(self, task: Task) -> tuple[tuple[int, float], ...]:
+        """What is counted of a pod: of what the node has, and no GPU that is shared."""
+        have = self.allocatable
+        if task.accepted_vector is task.vector:
+            whole = task.shape.amounts
+            if all(have[number] for number, _ in whole):
+                return whole
+        return tuple(
+            (number, amount)
+            for number, amount in enumerate(task.accepted_vector)
+            if amount and have[number] and not (task.shared and number == GPU)
+        )
 
     def remove(self, task: Task) -> bool:
         """Take a pod back; no if it is not there."""
@@ -234,9 +244,7 @@ class Node:
     def _count(self, entry: Entry, others: int, by: int) -> None:
         """``others`` of its GPUs are in the books through other pods."""
         self._forget()
-        for number, amount in enumerate(entry.vector):
-            if not amount:
-                continue
+        for number, amount in entry.amounts:
             change = by * (max(0.0, amount - others) if number == GPU else amount)
             self.used[number] += change
             if entry.status is PodStatus.PIPELINED:

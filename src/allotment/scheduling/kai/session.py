@@ -33,8 +33,8 @@ class Session:
         self.decisions: list[Decision] = []
         self.action = Action.ALLOCATE
         self.claims = Claims(state)
-        pods = [pod.request for group in state.pod_groups.values() for pod in group.pods]
-        self.axes = Axes.of(state.nodes.values(), set(pods))
+        pods = {id(pod.request): pod.request for group in state.pod_groups.values() for pod in group.pods}
+        self.axes = Axes.of(state.nodes.values(), pods.values())
         self.nodes = {
             name: Node(node, self.axes, self.claims.gpus_of_node(name)) for name, node in state.nodes.items()
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from allotment.scheduling.kai.axes import Axes, Triple, mig_size, requested_gpus
+from allotment.scheduling.kai.axes import Axes, Triple
 from allotment.scheduling.state.pod_groups import ACTIVE, ALLOCATED, USING, GroupPod, PodStatus
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class Task:
         "portion",
         "quota",
         "quota_gpus",
+        "shape",
         "shared",
         "status",
         "vector",
@@ -43,18 +44,13 @@ class Task:
     )
 
     def __init__(self, pod: GroupPod, axes: Axes, claimed: int, group: Group) -> None:
-        request = pod.request
+        shape = self.shape = axes.shape_of(pod.request, claimed)
         self.pod, self.id, self.leaf, self.group = pod, pod.id, pod.leaf, group
-        self.shared = request.shared
-        self.is_mig = bool(request.mig)
-        self.devices = request.devices if self.shared else request.gpus
-        self.portion = request.fraction if self.shared else (1.0 if request.gpus else 0.0)
-        self.gpus = requested_gpus(request)
-        self.claimed = claimed
-        self.vector = axes.of_request(request, claimed)
-        self.quota: Triple = axes.quota(self.vector)
-        self.quota_gpus = sum(mig_size(name)[0] * count for name, count in request.mig) + claimed + self.gpus
-        self.asks_gpu = self.gpus > 0 or claimed > 0 or request.gpu_memory > 0 or self.is_mig
+        self.shared, self.is_mig, self.asks_gpu = shape.shared, shape.is_mig, shape.asks_gpu
+        self.devices, self.portion = shape.devices, shape.portion
+        self.gpus, self.claimed, self.quota_gpus = shape.gpus, shape.claimed, shape.quota_gpus
+        self.vector: list[float] = shape.vector
+        self.quota: Triple = shape.quota
         order = _LAST if pod.order is None else -pod.order
         self.key = (not pod.leader, order, pod.created, pod.id)
         self.status = pod.status
@@ -62,7 +58,7 @@ class Task:
         self.gpu_groups = pod.gpu_groups
         self.virtual = False
         self.claims: dict[str, tuple[str, ...] | None] = {}
-        self.accepted_vector = [0.0] * len(self.vector)
+        self.accepted_vector: list[float] = []
         self.accepted: Triple = (0.0, 0.0, 0.0)
         self.accepted_gpus = 0.0
 
