@@ -17,6 +17,7 @@ from allotment.planning.scenes.values import Choices, Place, Scene
 from allotment.platform.model import Platform, Queue, Team
 from allotment.repository.model import Repository
 from allotment.simulation.draws import Draws
+from allotment.simulation.setting import Pace
 from allotment.simulation.simulate import simulate
 from allotment.simulation.work import Kind, Running, Work
 from tests.kubernetes.follow.told import NAMES, situation
@@ -127,7 +128,7 @@ def test_work_of_others_in_queues_can_be_evicted_and_stays_until_then(tmp_path: 
     assert (spectra.priority, len(spectra.running), spectra.planned) == (7, 1, False)
     assert spectra.ask.charges == {"gpus": 1, "cpu": 2000}
     assert any("of others" in each.subject for each in shown.assumptions)
-    ending = named(scene(found, place, choices=Choices(stays=3600.0)), "spectra of laboratory")
+    ending = named(scene(found, place, choices=Choices(Pace(others_stay=3600.0))), "spectra of laboratory")
     assert ending.kind is Kind.CAMPAIGN
     assert [unit.seconds for unit in ending.units] == [3600.0, 3600.0]
 

@@ -49,7 +49,8 @@ class Pace:
     ``coarse`` is the least time between two rounds of a scheduler (0: as its own pace has it), for long work.
     ``retry_wait`` is the Job controller's back-off after a failure, which doubles up to ``retry_longest``.
     ``kueue_release`` is how long after an eviction or a cut Kueue has the quota back, as was seen with a real
-    one: it does not wait for pods that are stopping (None: it does).
+    one: it does not wait for pods that are stopping (None: it does). ``others_stay`` is how long a pod of
+    others takes where nothing tells (0: it stays for ever); a scene goes by it, and not a simulation.
     """
 
     kueue_rate: float = 42.0
@@ -63,6 +64,7 @@ class Pace:
     retry_wait: float = 10.0
     retry_longest: float = 600.0
     kueue_release: float | None = 1.1
+    others_stay: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

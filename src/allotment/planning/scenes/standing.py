@@ -244,12 +244,18 @@ class _Desk:
 
     def _told(self) -> None:
         """What is taken of those whose end nobody knows."""
-        forever = [each for each in self.found.works if each.kind is Kind.FLEET]
-        if not forever:
+        stays = self.choices.stays
+        unknown = [each for each in self.found.works if not each.recipe]
+        if not unknown:
             return
-        subject = f"{len(forever):,} {'work' if len(forever) == 1 else 'works'} of others that run or wait"
+        subject = f"{len(unknown):,} {'work' if len(unknown) == 1 else 'works'} of others that run or wait"
+        if stays is not None:
+            said = f"each pod takes {stays:,.0f} s; those that run have had a part of it, by chance"
+            self.found.assumptions.append(Assumption(subject, "they end", Source.STATED, said))
+            return
         said = "nobody can tell when they end; their devices come free only by reclaim or preemption"
-        self.found.assumptions.append(Assumption(subject, "they stay", Source.DEFAULT, said))
+        remedy = "take a time for them: `--set others_stay=4h`"
+        self.found.assumptions.append(Assumption(subject, "they stay", Source.DEFAULT, said, remedy=remedy))
 
 
 def lost_templates(stage: Stage) -> tuple[Object, ...]:

@@ -95,14 +95,17 @@ NOTHING_KNOWN = Known()
 class Choices:
     """What a caller may choose beside the files: paces, chances, what others do, and from when on.
 
-    ``stays`` is for how many seconds what others run is taken to go on (None: it stays). ``window`` says
-    whether the window controller runs, which grows and shrinks campaigns of Kueue's.
+    ``window`` says whether the window controller runs, which grows and shrinks campaigns of Kueue's.
     """
 
     pace: Pace = field(default_factory=Pace)
     chances: Chances = field(default_factory=Chances)
-    stays: float | None = None
     window: bool = True
+
+    @property
+    def stays(self) -> float | None:
+        """How many seconds a pod of others takes, where nothing tells; None: it stays."""
+        return self.pace.others_stay or None
 
 
 @dataclass(frozen=True, slots=True)
