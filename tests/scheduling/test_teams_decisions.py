@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
-from allotment.devices.claims import ClaimSpec
+from allotment.devices.card_shares import CardShare, memory_of_cards, sized
+from allotment.devices.claims import ClaimSpec, ExactRequest, Request
+from allotment.devices.describe import parse_description
 from allotment.devices.slices import DeviceId
 from allotment.devices.world import World
 from allotment.repository.model import Window
@@ -27,6 +30,7 @@ from allotment.scheduling.local import (
     StartReplica,
     TeamQueue,
     Wait,
+    WaitReason,
     decide,
 )
 from tests.devices.worlds import one, pool, world
@@ -294,3 +298,26 @@ def test_words(asks: dict[str, Queue], holdings: list[Holding], words: str) -> N
     )
     decisions, _ = decide(state, LocalMemory(), NOW)
     assert [each.message for each in decisions if isinstance(each, Wait)] == [words]
+
+
+def test_parts_that_another_engine_asks_for_are_kept_for_it() -> None:
+    """Half of the only card is held by this team, and the other half is the other's, which has none."""
+    card = parse_description("1 x L4")
+    memories = memory_of_cards(card)
+    (device,) = memories
+    whole = ClaimSpec((Request("r", ExactRequest("gpu.nvidia.com")),))
+    half, _ = sized(whole, {"r": CardShare(part=0.5)}, memories)
+    mine = campaign("one", claim=half, shared=True, ready=1)
+    theirs = campaign("two", claim=half, shared=True, ready=1)
+    half_held = Holding("a", "a", "one", 9, (), ((device, memories[device] // 2),))
+    state = LocalState(
+        (mine,),
+        card,
+        shares=((device, memories[device] // 2),),
+        sharing=Sharing("a", "a", (), (Ask("b", "b", theirs),), (half_held,)),
+    )
+    decisions, _ = decide(state, LocalMemory(), NOW)
+    assert [each.reason for each in decisions if isinstance(each, Wait)] == [WaitReason.SHARE]
+    without = replace(state, campaigns=(campaign("one", claim=whole, ready=1),))
+    decisions, _ = decide(without, LocalMemory(), NOW)
+    assert [each.reason for each in decisions if isinstance(each, Wait)] == [WaitReason.DEVICES]

@@ -52,7 +52,7 @@ KINDS: Mapping[str, str] = {
     "gang.failed": "one of its workers failed, and all were ended; data: reason, message",
     "gang.stopped": "it was ended from outside; data: message",
     "replica.started": "a process of a fleet or gang began; data: rank, devices, pid",
-    "replica.given-back": "it was told to end, for a higher lane; data: rank, whom, message",
+    "replica.given-back": "it was told to end, for a higher lane or another team; data: rank, whom, message",
     "replica.ended": "it ended; data: rank, reason, message, seconds, and of one to be started again: pause",
     "warning": "something that a person should know, and that stopped nothing; data: reason, message",
 }

@@ -113,11 +113,18 @@ def accounts_of(state: LocalState, sharing: Sharing, measure: Measure) -> dict[s
         team, queue = ask.team, ask.queue
         unit = measure.typical(queue.claim, shared=is_shared(queue))
         wanted = wanted_of(queue)
+        if isinstance(queue, GangQueue) and not _is_ever_guaranteed(accounts[team], unit, queue.min):
+            continue
         accounts[team].asked = accounts[team].asked.plus(unit, wanted)
         usable[team] |= measure.usable(queue.claim) if wanted else set()
     bounds = {name: measure.of_devices(ids) for name, ids in usable.items()}
     _divide(accounts, bounds, _shared_out(state, sharing, measure))
     return accounts
+
+
+def _is_ever_guaranteed(account: Account, unit: Amount, together: int) -> bool:
+    """Whether what is never taken back fits into its team's quota at all, where one is stated."""
+    return account.team.quota is None or unit.cards * together <= account.quota + CLOSE
 
 
 def asks_of(state: LocalState, sharing: Sharing) -> tuple[Ask, ...]:

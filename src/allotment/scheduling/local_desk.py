@@ -33,7 +33,7 @@ class Desk:
         self._whole = unshared(state.world)
         self._native = _held_by_several(self._whole) if state.shares else frozenset()
         self._fleet = self._fleet_with(state.taken)
-        self._parts = self._parts_with(state) if any(each.shared for each in state.campaigns) else None
+        self._parts = self._parts_with(state) if _asks_for_parts(state) else None
         self._total_memory = None if state.free_memory is None else state.world.memory_bytes
         self._free_memory = state.free_memory
         self._refused: dict[ClaimSpec, NoFit] = {}
@@ -196,6 +196,13 @@ class Desk:
     def _set_aside(self, memory: int) -> None:
         if self._free_memory is not None:
             self._free_memory -= memory
+
+
+def _asks_for_parts(state: LocalState) -> bool:
+    """Whether a part of a card may be given to somebody."""
+    others = () if state.sharing is None else state.sharing.others
+    queues: list[Queue] = [*state.campaigns, *(ask.queue for ask in others)]
+    return any(isinstance(each, CampaignQueue) and each.shared for each in queues)
 
 
 def fallback_words(claim: ClaimSpec, allocation: Allocation) -> str:

@@ -78,7 +78,10 @@ class _Round:
             self._never_or(line, WaitReason.LIMIT, f"its team's limit is {amount_words(account.team.limit)}")
             return
         if not lends and not account.is_guaranteed(unit):
-            words = f"it is never taken back, and its team's quota of {amount_words(account.quota)} is in use"
+            quota, takes = amount_words(account.quota), amount_words(unit.cards)
+            words = (
+                f"it is never taken back, so it starts within its team's quota of {quota}, and takes {takes}"
+            )
             self._never_or(line, WaitReason.QUOTA, words)
             return
         found = self.counter.give(line)

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from allotment.devices.board import notices
@@ -19,7 +19,16 @@ from allotment.devices.world import World
 from allotment.running.engine.pretend import ledger_of, pretended_world
 from allotment.running.engine.team_lines import Said, said_by
 from allotment.running.engine.team_table import sharing_of
-from allotment.scheduling.local import LocalMemory, LocalState, Sharing, Wait, decide
+from allotment.scheduling.local import (
+    CampaignQueue,
+    FleetQueue,
+    GangQueue,
+    LocalMemory,
+    LocalState,
+    Sharing,
+    Wait,
+    decide,
+)
 from allotment.scheduling.local_accounts import Account, accounts_of
 from allotment.scheduling.local_amounts import measure_of
 from tests.running.engine.harness import MARK
@@ -187,10 +196,16 @@ class Teams:
         if any(each.ending or each.keeps_until > now for each in sharing.held):
             return False
         for engine, each in said.items():
-            own = tuple(ask.queue for ask in sharing.others if ask.engine == engine)
+            own = [ask.queue for ask in sharing.others if ask.engine == engine]
             others = tuple(ask for ask in sharing.others if ask.engine != engine)
             mine = Sharing(engine, each.team.name, sharing.teams, others, sharing.held)
-            asked = LocalState(own, state.world, state.taken, sharing=mine)  # type: ignore[arg-type]
+            asked = replace(
+                state,
+                campaigns=tuple(queue for queue in own if isinstance(queue, CampaignQueue)),
+                fleets=tuple(queue for queue in own if isinstance(queue, FleetQueue)),
+                gangs=tuple(queue for queue in own if isinstance(queue, GangQueue)),
+                sharing=mine,
+            )
             decisions, _ = decide(asked, LocalMemory(), now)
             if any(not isinstance(decision, Wait) for decision in decisions):
                 return False

@@ -93,7 +93,7 @@ class FleetRun:
         worker = self.up.pop(number)
         if number in self.given_back:
             self.given_back.discard(number)
-            return ReplicaEnd("given-back", "its devices are for a higher lane")
+            return ReplicaEnd("given-back", "its devices were asked back for others")
         if self.halted is not None:
             return ReplicaEnd("stopped", self.halted)
         if now - worker.started >= STEADY_SECONDS:
