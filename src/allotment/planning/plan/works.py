@@ -49,7 +49,7 @@ def work_plan(
         reclaimed=_counts([each.reclaimed for each in own]),
         pages_lost=_counts([each.pages_lost for each in own]),
         failed=_counts([each.failed for each in own]),
-        never=next((each.never for each in own if each.never), ""),
+        never=own[0].never if all(each.never and each.started is None for each in own) else "",
         basis=_basis(work, uses, run_times),
     )
 
