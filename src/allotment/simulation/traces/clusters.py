@@ -130,7 +130,6 @@ def setting_of(
         pace=pace or Pace(),
         kueue=KueueSettings(fair=BOTH_RULES),
         kai=KaiSettings(reclaim_min_runtime=MINIMUM_RUNTIME, preempt_min_runtime=MINIMUM_RUNTIME),
-        window=None,
     )
 
 
