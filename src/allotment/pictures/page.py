@@ -140,7 +140,8 @@ def shown(table: Table) -> Markup:
         )
         for row in table.rows
     )
-    inner = element("table", element("thead", head), element("tbody", *rows))
+    kind = "many" if len(table.titles) > 4 else None
+    inner = element("table", element("thead", head), element("tbody", *rows), class_=kind)
     return element("div", inner, class_="wide", tabindex="0", role="group", aria_label="table")
 
 

@@ -26,7 +26,7 @@ from allotment.pictures.over_time import QueueOverTime, Reclaimed, SharesOverTim
 from allotment.pictures.palette import fill, paint, patterns
 from allotment.pictures.ticks import Extent, Tick, amount_words, number_ticks, when_words
 
-HEIGHT, TOP, STACK = 96.0, 16.0, 150.0
+HEIGHT, TOP, STACK = 96.0, 26.0, 150.0
 MOST_TABLE: Final = 60
 LINES: Final = (
     ("deserved", "deserved: its quota"),

@@ -134,6 +134,7 @@ section{padding:16px 14px 18px}
 .odd{display:none}
 .rowed{padding-left:58px}
 .name{display:none}
+.many{min-width:540px}
 .figures{grid-template-columns:1fr 1fr}
 .figures div{padding:10px 12px}
 .figures .value{font-size:18px}
