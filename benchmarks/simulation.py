@@ -84,7 +84,7 @@ def _whole(scheduler: Scheduler) -> list[Ratio]:
 
 
 def _campaigns(scheduler: Scheduler, pods: int) -> tuple[float, Outcome]:
-    """CPU of campaigns of 500 volumes, a quarter of each team's, which come one a minute: the best of a few."""
+    """CPU of campaigns of 500 volumes, a quarter of each team's, one a minute: the least of a few runs."""
     runs = [_once(scheduler, pods)]
     while len(runs) < BEST_OF and sum(seconds for seconds, _ in runs) < QUICK:
         runs.append(_once(scheduler, pods))

@@ -89,7 +89,11 @@ def test_a_cluster_is_filled_by_policies(tmp_path: Path, capsys: pytest.CaptureF
         ("give the folder that has it with --data", 2, ["--trace", "philly"]),
         ("is not a duration", 2, ["--trace", "own.jsonl", "--checkpoint", "soon"]),
         ("is too short", 2, ["--trace", "own.jsonl", "--checkpoint", "0s"]),
-        ("a filling is not written as html", 2, ["--trace", "own.jsonl", "--policy", "fgd", "-o", "html"]),
+        (
+            "a filling is not written as markdown",
+            2,
+            ["--trace", "own.jsonl", "--policy", "fgd", "-o", "markdown"],
+        ),
         ("broken.jsonl:1: this line is no JSON", 1, ["--trace", "broken.jsonl"]),
         ("has no job whose run time is known", 2, ["--trace", "empty.jsonl"]),
         ("cannot be written", 3, ["--trace", "own.jsonl", "--save", "no/where.jsonl"]),
