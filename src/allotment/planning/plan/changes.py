@@ -13,7 +13,7 @@ from typing import Final
 from allotment.kubernetes.apply.planning import plan_of
 from allotment.kubernetes.apply.same import has_values
 from allotment.kubernetes.apply.scene import Wish
-from allotment.kubernetes.apply.steps import Apply, Delete, GroupPlan
+from allotment.kubernetes.apply.steps import Apply, Delete, GroupPlan, Step
 from allotment.kubernetes.apply.steps import Plan as Sending
 from allotment.kubernetes.cluster.needed import kept
 from allotment.kubernetes.cluster.snapshot import Snapshot
@@ -25,7 +25,7 @@ from allotment.repository.model import Campaign, Repository
 from allotment.repository.recipe import recipe_of
 
 WORKS: Final = (CAMPAIGNS, FLEETS, GANGS)
-MOST_WORDS: Final = 6
+MOST_WORDS: Final = 2
 _WITH_PODS: Final = frozenset({"Job", "Deployment"})
 
 
@@ -103,8 +103,10 @@ def _of_group(group: GroupPlan, *, exact: bool) -> Change:
     steps = [step for step in group.steps if not _is_there(step, exact=exact)]
     if not steps:
         return Change(group.group, Becomes.UNCHANGED, group.said)
+    steps.sort(key=lambda step: not _has_pods(step))
     words = tuple(_words(step) for step in steps[:MOST_WORDS])
-    more = (f"and {len(steps) - MOST_WORDS} more objects",) if len(steps) > MOST_WORDS else ()
+    rest = len(steps) - MOST_WORDS
+    more = (f"and {rest} more object{'s' if rest > 1 else ''}",) if rest > 0 else ()
     if all(isinstance(step, Delete) for step in steps):
         return Change(group.group, Becomes.GONE, (*words, *more, *group.said))
     works = [step for step in group.steps if isinstance(step, Apply) and step.value["kind"] in _WITH_PODS]
@@ -113,7 +115,11 @@ def _of_group(group: GroupPlan, *, exact: bool) -> Change:
     return Change(group.group, becomes, (*words, *more, *group.said))
 
 
-def _is_there(step: object, *, exact: bool) -> bool:
+def _has_pods(step: Step) -> bool:
+    return step.name.startswith(("jobs.", "deployments."))
+
+
+def _is_there(step: Step, *, exact: bool) -> bool:
     if not isinstance(step, Apply):
         return False
     if step.is_done:
@@ -123,12 +129,12 @@ def _is_there(step: object, *, exact: bool) -> bool:
     return has_values(kept(step.value), step.live)
 
 
-def _words(step: object) -> str:
+def _words(step: Step) -> str:
     if isinstance(step, Delete):
         return f"deletes {step.name}"
     if isinstance(step, Apply):
         return f"{'creates' if step.live is None else 'changes'} {step.name}"
-    return f"{getattr(step, 'verb', 'changes')} {getattr(step, 'name', '')}"
+    return f"{step.verb} {step.name}"
 
 
 def _to_do(
