@@ -25,7 +25,8 @@ def amount_words(cards: float | None) -> str:
 def share_words(account: Account) -> str:
     """What a team has of its share."""
     of = account.team
-    if not (account.fair.cards or account.staying.cards or account.asked.cards):
+    of_cards = account.fair.cards or account.staying.cards or account.asked.cards
+    if not of_cards and (account.fair.processors or account.staying.processors or account.asked.processors):
         has, fair = (f"{number:g}" for number in (account.staying.processors, account.fair.processors))
         return f"team `{of.name}` has {has} processors, its share is {fair}"
     bounds = [] if of.quota is None else [f"quota {of.quota:g}"]

@@ -111,6 +111,12 @@ class Teams:
             f"pipeline: slow\nwindow: {window}\nvolumes:\n{listed}"
         )
 
+    def program(self, team: str, kind: str, name: str, said: str) -> None:
+        """Write a fleet or a gang of a team, of processes that do nothing for a long time."""
+        folder = self.root / team / kind
+        folder.mkdir(exist_ok=True)
+        (folder / f"{name}.yaml").write_text(f"command: [sleep, '600']\ngpu: {{memory: 40Gi}}\n{said}")
+
     @property
     def environment(self) -> dict[str, str]:
         """What their processes have in their environment."""

@@ -110,6 +110,31 @@ def test_a_killed_engine_asks_for_nothing_and_its_cards_go_to_others(teams: Team
     assert len(list((teams.root / "results").rglob("manifest.json"))) == 15
 
 
+def test_a_fleet_gives_back_for_a_gang_and_a_campaign_of_another_team(teams: Teams) -> None:
+    teams.campaign("letters", "boxes", 2, 8)
+    teams.program("archive", "fleets", "serve", "replicas: {min: 1, max: 8}\npreemptible: true\n")
+    teams.program("letters", "gangs", "train", "workers: 3\nmin: 3\n")
+    teams.watch()
+    teams.run("archive", "serve")
+    teams.until(lambda moment: has(moment, "archive") == 8)
+    teams.run("letters", "boxes", "train")
+    teams.until(lambda moment: has(moment, "letters") == 5 and has(moment, "archive") == 3)
+    teams.allot("letters", "stop", "train", "--team", "letters")
+    teams.hurry()
+    teams.until(lambda moment: has(moment, "archive") == 8)
+    teams.allot("archive", "stop", "serve", "--team", "archive")
+    assert [engine.wait(timeout=120) for engine in teams.engines] == [130, 130]
+    teams.end()
+    audit(teams)
+    given_back = [
+        event
+        for event in read_events(open_bucket(str(teams.root / "results"), teams.root), "archive", "serve")
+        if event.kind == "replica.given-back"
+    ]
+    assert len(given_back) == 5
+    assert {event.data["whom"] for event in given_back} == {"letters"}
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_minutes_of_bursts_lulls_and_kills(teams: Teams, seed: int) -> None:
