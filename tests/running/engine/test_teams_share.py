@@ -111,7 +111,7 @@ def test_a_killed_engine_asks_for_nothing_and_its_cards_go_to_others(teams: Team
 
 
 def test_a_fleet_gives_back_for_a_gang_and_a_campaign_of_another_team(teams: Teams) -> None:
-    teams.campaign("letters", "boxes", 2, 8)
+    teams.campaign("letters", "boxes", 2, 40)
     teams.program("archive", "fleets", "serve", "replicas: {min: 1, max: 8}\npreemptible: true\n")
     teams.program("letters", "gangs", "train", "workers: 3\nmin: 3\n")
     teams.watch()
