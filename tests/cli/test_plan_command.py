@@ -294,3 +294,16 @@ def test_who_else_sends_something_is_played_beside(root: Path, capsys: pytest.Ca
     assert found["others"] == 1
     assert [work["name"] for work in found["works"]] == ["letters"]
     assert "names no team" in said(capsys, "--team", "archive", "--beside", "nobody=other", code=2)
+
+
+@pytest.mark.parametrize("name", ["quota", "running", "kai-reclaim", "topology", "no-kueue"])
+def test_recorded_clusters_are_planned_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    example = Path(__file__).parents[2] / "examples" / "cluster"
+    situation = Path(__file__).parents[1] / "kubernetes" / "follow" / "situations" / f"{name}.yaml"
+    shutil.copytree(example, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    words = ["--platform", "cluster.yaml", "--team", "archive", "--snapshot", str(situation)]
+    out = said(capsys, *words, world="", code=1)
+    assert "what changes, against kubernetes-admin@archive" in out

@@ -33,9 +33,14 @@ MOST_DRAWS = 1_000
     help="Another team's repository, which is sent at the same time. May be given again.",
 )
 @click.option("--base", default=None, metavar="REF", help="Plan only what has changed since this commit.")
-@click.option("--budget", default=None, metavar="AMOUNT", help="Exit 1 if nine of ten draws may cost more.")
 @click.option(
-    "--deadline", default=None, metavar="TIME", help="Exit 1 if it may end later: 36h, or 2026-12-01T08:00."
+    "--budget", default=None, metavar="AMOUNT", help="Exit 1 unless nine of ten draws cost no more."
+)
+@click.option(
+    "--deadline",
+    default=None,
+    metavar="TIME",
+    help="Exit 1 unless nine of ten draws end by then: 36h, 2026-12-01T08:00.",
 )
 @click.option(
     "--draws",

@@ -40,9 +40,12 @@ def heading(plan: Plan) -> str:
 
 def drawn(plan: Plan, now: float) -> str:
     """As of when, and how often it was played."""
+    if not plan.draws:
+        return f"as of {clock(plan.at, now)}"
     seeds = f"seeds {plan.seed} to {plan.seed + plan.draws - 1}"
-    played = f"played {plan.draws:,} times ({seeds}); " if plan.draws else ""
-    return f"{played}p50 is the middle, p90 is kept by nine of ten; as of {clock(plan.at, now)}"
+    times = "once" if plan.draws == 1 else f"{plan.draws:,} times"
+    meaning = "p50 is the middle, p90 is kept by nine of ten"
+    return f"played {times} ({seeds}); {meaning}; as of {clock(plan.at, now)}"
 
 
 def nothing_words(plan: Plan) -> str:
