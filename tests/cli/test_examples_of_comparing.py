@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import importlib.util
+import re
 import shlex
 from pathlib import Path
 from types import ModuleType
@@ -55,9 +57,17 @@ def test_nothing_is_wrong_with_the_files(name: str, capsys: pytest.CaptureFixtur
 def test_what_is_stored_is_what_the_call_prints(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ALLOT_PLATFORM", raising=False)
     call = CALLS[name]
-    for form, text in SCRIPT.outputs(call).items():
-        stored = EXAMPLES / SCRIPT.place(call, form)
-        assert text == stored.read_text(), f"write it anew: python scripts/examples.py ({shlex.join(call)})"
+    found = SCRIPT.outputs(call)
+    again = f"write it anew: python scripts/examples.py ({shlex.join(call)})"
+    assert found["text"] == (EXAMPLES / SCRIPT.place(call, "text")).read_text(), again
+    page = (EXAMPLES / SCRIPT.place(call, "html")).read_text()
+    assert figures(page) == figures(found["html"]), again
+
+
+def figures(page: str) -> list[str]:
+    """What a page says in cells of tables, in order: figures and words, however they are laid out."""
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", page, flags=re.DOTALL)
+    return [" ".join(html.unescape(re.sub(r"<[^>]*>", " ", cell)).split()) for cell in cells]
 
 
 @pytest.mark.parametrize(("example", "verdict"), VERDICTS.items())
