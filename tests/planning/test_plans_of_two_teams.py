@@ -78,3 +78,7 @@ def test_the_default_scheduler_takes_nothing_from_anybody(tmp_path: Path) -> Non
     assert letters.start.p50 is not None
     assert letters.start.p50 >= 4 * HOUR
     assert letters.waits
+
+
+def test_with_both_kueue_says_who_pays(tmp_path: Path) -> None:
+    assert maps(plan(tmp_path, "both")).reclaimed.p50 == 4

@@ -15,7 +15,7 @@ from pathlib import Path
 from allotment.buckets.bucket import Bucket
 from allotment.cli.beside import beside_of
 from allotment.cli.cluster import client_for, hint_at_cluster
-from allotment.cli.opened import Opened, open_repository
+from allotment.cli.opened import Opened, open_repository, show_warnings
 from allotment.cli.words import span
 from allotment.cli.world import AskedWorld, ChosenWorld
 from allotment.devices.ledger import Ledger
@@ -114,6 +114,7 @@ def grounds(
     """Everything that the options name; AllotmentError for what is wrong with it."""
     opened, chosen_names = open_repository(root, platform=platform, team=team, campaigns=names, programs=True)
     _hold_right(opened)
+    show_warnings(each for each in opened.findings if each.severity is Severity.WARNING)
     if scheduler is not None:
         opened = replace(opened, platform=replace(opened.platform, scheduler=scheduler))
     chosen = asked.chosen().decided_by(opened.platform.versions.kubernetes)
