@@ -8,14 +8,15 @@ import pytest
 
 from allotment.devices.claims import ClaimSpec, ExactRequest, Request, SubRequest
 from allotment.scheduling.kai import Bound, Evicted, decide
+from allotment.scheduling.state.pod_groups import PodRequest
 from allotment.scheduling.state.pods import PodClaim
 from allotment.simulation.adapters import kai
 from allotment.simulation.adapters.adapter import Order, Start, Stop
 from allotment.simulation.adapters.matching import COUNTERS, FALLBACKS
 from allotment.simulation.draws import Draws
-from allotment.simulation.outcome import Outcome
+from allotment.simulation.outcome import End, Outcome
 from allotment.simulation.run_times import RunTimes
-from allotment.simulation.setting import Scheduler, Setting
+from allotment.simulation.setting import Chances, Scheduler, Setting
 from allotment.simulation.simulate import simulate
 from allotment.simulation.work import Ask, Running, Work
 from tests.simulation.adapter_scenes import (
@@ -190,6 +191,25 @@ def test_pods_that_run_already_hold_their_cards() -> None:
     )
     assert at_once(outcome, 0.5)["b"] == 2.0
     assert len(taken(outcome, "old")) == 2
+
+
+def test_parts_of_cards_are_packed_together() -> None:
+    half = replace(ask(0), request=PodRequest(cpu=1000, memory=1e9, fraction=0.25), gpus=0.25)
+    work = replace(campaign("small", "a", 6, (1, 6)), ask=half)
+    outcome = played(setting(KAI, {"a": 2.0}, cards=(1, 1)), work, until=300.0)
+    nodes = [span.node for span in outcome.spans]
+    assert sorted(nodes) == ["n0"] * 4 + ["n1"] * 2
+
+
+def test_a_gang_that_has_lost_a_worker_for_good_is_evicted_after_its_grace_period() -> None:
+    made = setting(KAI, {"a": 2.0}, cards=(1, 1))
+    made = replace(made, chances=Chances(node_lost_per_hour=0.5, node_back_hours=1.0))
+    outcome = played(made, gang("pair", "a", 2, seconds=20_000.0), until=50_000.0)
+    lost = [span for span in outcome.spans if span.end is End.NODE_LOST]
+    stale = [each for each in outcome.decisions if each.reason == "stalegangeviction"]
+    assert lost
+    assert stale
+    assert stale[0].at >= lost[0].ended + 60.0
 
 
 class _Checked(kai.KaiAdapter):

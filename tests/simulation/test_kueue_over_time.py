@@ -11,9 +11,9 @@ from allotment.scheduling.kueue import decide
 from allotment.simulation.adapters import both, kueue
 from allotment.simulation.adapters.adapter import MayRun
 from allotment.simulation.draws import Draws
-from allotment.simulation.outcome import Outcome
+from allotment.simulation.outcome import End, Outcome
 from allotment.simulation.run_times import RunTimes
-from allotment.simulation.setting import Scheduler, Setting, WindowPace
+from allotment.simulation.setting import Chances, Scheduler, Setting, WindowPace
 from allotment.simulation.simulate import simulate
 from allotment.simulation.work import Running
 from tests.simulation.adapter_scenes import (
@@ -213,6 +213,16 @@ def test_admissions_take_time() -> None:
     assert sorted(end.started or 0.0 for end in outcome.ends) == [0.0, 0.5, 1.0, 1.5, 2.0]
     coarse = played(setting(KUEUE, {"a": 8.0}, pace=replace(pace, coarse=2.0)), *works)
     assert sorted(end.started or 0.0 for end in coarse.ends) == [0.0, 0.0, 0.0, 0.0, 2.0]
+
+
+@pytest.mark.parametrize("scheduler", [*ADMITTING, Scheduler.KAI])
+def test_what_was_on_a_lost_node_runs_again(scheduler: Scheduler) -> None:
+    made = setting(scheduler, {"a": 8.0}, cards=(4, 4), chances=Chances(1e-9, 0.3, 0.5))
+    outcome = played(
+        made, campaign("wide", "a", 40, (2, 8), seconds=1000.0), fleet("served", "a", 1, ends=9000.0)
+    )
+    assert any(span.end is End.NODE_LOST for span in outcome.spans)
+    assert next(end.complete for end in outcome.ends if end.work == "wide") == 40
 
 
 class _Checked(kueue.KueueAdapter):

@@ -54,6 +54,7 @@ class KaiAdapter:
         self.claims: dict[str, Claim] = dict(self.state.claims)
         self.given: dict[PodId, tuple[str, ...]] = {}
         self.waiting: set[PodId] = set()
+        self.lately: list[tuple[float, str, Job]] = []
         self.leaving: set[PodId] = set()
         self.gangs: set[str] = set()
         self.told: dict[str, tuple[str, str]] = {}
@@ -114,16 +115,20 @@ class KaiAdapter:
     def ended(self, pods: Iterable[PodId], now: float) -> None:
         """Pods are gone."""
         for pod in pods:
-            self._end(pod)
+            self._end(pod, now)
 
-    def _end(self, pod: PodId) -> None:
+    def _end(self, pod: PodId, now: float) -> None:
+        """A pod is gone: by itself, it counts as a success, unless its gang goes on without it."""
         job = self.jobs.get(pod.work)
         if job is None:
             return
-        ran = pod not in self.waiting and pod not in self.leaving
-        known = job.remove(pod, succeeded=ran and self._stands(job, pod))
+        by_itself = pod not in self.waiting and pod not in self.leaving
+        known = job.remove(pod, succeeded=by_itself and job.work.kind is not Kind.GANG)
         if known is None:
             return
+        if by_itself and known.node is not None and job.work.kind is Kind.CAMPAIGN:
+            self.lately = [each for each in self.lately if each[0] == now]
+            self.lately.append((now, known.node, job))
         self.names.pop(known.id, None)
         if job.apart:
             self.owners.pop(job.key_of(pod), None)
@@ -133,9 +138,6 @@ class KaiAdapter:
         for name in known.claims:
             self._release(name, known.id)
         self.dirty = True
-
-    def _stands(self, job: Job, pod: PodId) -> bool:
-        return job.pods[pod].node in self.state.nodes if pod in job.pods else False
 
     def _release(self, name: str, pod: str) -> None:
         claim = self.claims.get(name)
@@ -161,7 +163,7 @@ class KaiAdapter:
         """The Job is over, and deleted."""
         job = self.jobs[work]
         for pod in list(job.pods):
-            self._end(pod)
+            self._end(pod, now)
         keys = [*job.gone, job.key]
         self.state = self.state.with_pod_groups({key: None for key in keys if key in self.state.pod_groups})
         for key in keys:
@@ -179,6 +181,8 @@ class KaiAdapter:
             }
         else:
             nodes.pop(name, None)
+            for at, node, job in self.lately:
+                job.succeeded -= at == now and node == name
         self.state = replace(self.state, nodes=nodes)
         self.hopeless.clear()
         self.dirty = True
