@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from allotment.cli.beside import beside_of
-from allotment.cli.planned import Grounds
+from allotment.cli.grounds import Grounds
 from allotment.errors import AllotmentError, UsageError, did_you_mean
 from allotment.planning.compare.changing import Files, changed, changes_of
 from allotment.planning.compare.comparing import Variant

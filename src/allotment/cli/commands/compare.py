@@ -95,7 +95,7 @@ def command(
     0 whatever the answer is.
     """
     from allotment.cli.comparing import question, schedulers_of
-    from allotment.cli.planned import grounds
+    from allotment.cli.grounds import grounds
     from allotment.planning.compare.comparing import Play, compare
 
     settings = inputs_of(inputs)

@@ -88,8 +88,9 @@ def command(
     from allotment.cli.forms.plan_data import as_json
     from allotment.cli.forms.plan_markdown import as_markdown
     from allotment.cli.forms.plan_text import as_text
+    from allotment.cli.grounds import grounds
     from allotment.cli.pages.plan import plan_page
-    from allotment.cli.planned import grounds, planned
+    from allotment.cli.planned import planned
     from allotment.cli.words import local
     from allotment.planning.plan.plan import Plan
     from allotment.planning.plan.question import HORIZON, Question
