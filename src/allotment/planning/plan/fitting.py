@@ -52,7 +52,7 @@ def fits_of(
     found = explain(asked.claim, world)
     alternative = _best(told.alternatives)
     everything = _everything(alternative)
-    noun = "cards" if _are_whole(found) else "devices"
+    noun = ("card" if _are_whole(found) else "device") + ("" if everything == 1 else "s")
     fits = Fits(
         asks=told.asks,
         state=told.state,
