@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -64,12 +63,11 @@ class Answers:
         if place == len(self.open) or self.open[place] != number:
             insort(self.open, number)
 
-    def in_order(self, start: int) -> Iterator[int]:
-        """The nodes that may be candidates, from one number on and round."""
-        numbers: Sequence[int] = self.open
-        place = bisect_left(numbers, start)
-        yield from numbers[place:]
-        yield from numbers[:place]
+    def in_order(self, start: int, most: int) -> list[int]:
+        """The first nodes that may be candidates, from one number on and round."""
+        place = bisect_left(self.open, start)
+        first = self.open[place : place + most]
+        return first + self.open[: min(place, most - len(first))]
 
     def is_candidate(self, number: int, candidate: Candidate) -> None:
         """A node would do."""

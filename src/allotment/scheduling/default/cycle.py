@@ -206,20 +206,15 @@ class _Desk:
         nodes = len(ground.nodes)
         enough = self.memory.settings.enough(nodes)
         answers = ground.answers_for(pod)
-        candidates: list[Candidate] = []
-        looked, missed = nodes, False
-        for number in answers.in_order(self.start):
-            found = answers.found.get(number) or ground.look(pod, number, answers)
-            if found is None:
-                missed = True
-                continue
-            candidates.append(found)
-            if len(candidates) == enough:
-                looked = (number - self.start) % nodes + 1
+        while True:
+            numbers = answers.in_order(self.start, enough)
+            new = [number for number in numbers if number not in answers.found]
+            if None not in [ground.look(pod, number, answers) for number in new]:
                 break
-        if missed:
             answers.close()
-        self.start = (self.start + looked) % nodes if nodes else 0
+        candidates = [answers.found[number] for number in numbers]
+        if numbers and len(numbers) == enough:
+            self.start = (numbers[-1] + 1) % nodes
         if not candidates:
             return Waits(pod.key, refused(nodes, answers.why()))
         chosen = self._chosen(candidates)
@@ -228,10 +223,10 @@ class _Desk:
     def _chosen(self, candidates: list[Candidate]) -> Candidate:
         found = scores(candidates)
         most = max(found)
+        if self.ties is Ties.FIRST:
+            return candidates[found.index(most)]
         best = [each for each, score in zip(candidates, found, strict=True) if score == most]
-        if self.ties is Ties.NAME:
-            return min(best, key=lambda each: each.node.name)
-        return best[0 if self.ties is Ties.FIRST else -1]
+        return best[-1] if self.ties is Ties.LAST else min(best, key=lambda each: each.node.name)
 
     def _bind(self, pod: Pod, found: Candidate) -> None:
         self.ground.put(pod, found.node.name, found.allocations)

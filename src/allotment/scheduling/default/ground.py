@@ -276,7 +276,7 @@ class Ground:
 
 def scores(candidates: Sequence[Candidate]) -> list[int]:
     """How well each candidate suits."""
-    most = max((each.preference for each in candidates), default=0)
+    most = max([each.preference for each in candidates], default=0)
     if not most:
         return [each.resources for each in candidates]
     return [each.resources + DEVICES_WEIGHT * (each.preference * TOP // most) for each in candidates]
