@@ -106,7 +106,8 @@ class Watched:
                     each.replaces for each in ledger.state.workloads.values() if each.admission is not None
                 }
                 if workload.key not in replaced:
-                    left = pods.count - workload.reclaimable.get(pods.name, 0)
+                    given = workload.admission.pod_sets[0].count
+                    left = min(given, pods.count - workload.reclaimable.get(pods.name, 0))
                     used[workload.admission.cluster_queue] += left * pods.requests["gpus"]
         assert sum(used.values()) <= sum(QUOTAS.values())
         assert all(used[name] <= limit for name, limit in LIMITS.items())

@@ -108,6 +108,13 @@ def test_a_gang_that_may_start_with_fewer_is_admitted_in_part() -> None:
     assert len(started(outcome, "some")) == 5
 
 
+def test_the_controller_keeps_its_hands_off_a_gang() -> None:
+    work = replace(gang("some", "a", 8), least=3)
+    outcome = played(setting(KUEUE, {"a": 2.0}), work, campaign("fine", "a", 1, (1, 1)))
+    assert not started(outcome, "some")
+    assert outcome.ends[0].never
+
+
 def test_a_higher_priority_takes_the_place_of_a_lower_one_in_its_queue() -> None:
     outcome = played(
         setting(KUEUE, {"a": 4.0}),

@@ -23,6 +23,7 @@ from allotment.scheduling.state.state import State
 from allotment.simulation.adapters.adapter import Order, PodId, Start, Stop, Waits
 from allotment.simulation.adapters.kai_ground import KaiGround, claims_of
 from allotment.simulation.adapters.kai_jobs import Job, pod_name
+from allotment.simulation.adapters.widths import open_indexes, width_of
 from allotment.simulation.setting import Setting
 from allotment.simulation.work import Kind, Work
 
@@ -67,7 +68,8 @@ class KaiAdapter:
     def arrived(self, work: Work, now: float) -> int:
         """The Job is made, with all of its width."""
         team = self.setting.teams[work.team]
-        least = 1 if work.kind is Kind.FLEET or self.placing else max(1, work.least)
+        width = width_of(work, open_indexes(work))
+        least = 1 if work.kind is Kind.FLEET or self.placing else max(1, min(work.least, width))
         job = Job(
             work=work,
             namespace=team.namespace,
@@ -80,7 +82,7 @@ class KaiAdapter:
         self.jobs[work.name] = job
         if least > 1:
             self.gangs.add(work.name)
-        return width_of(work, -(-len(work.units) // work.pack))
+        return width
 
     def placed(self, starts: Sequence[Start], now: float) -> None:
         """Pods that run already."""
@@ -298,11 +300,6 @@ class KaiAdapter:
     def notes(self) -> Sequence[str]:
         """What counting by class cannot say, and what was done by hand."""
         return tuple(self.said)
-
-
-def width_of(work: Work, indexes: int) -> int:
-    """How many pods of a work may exist with so many indexes left."""
-    return min(work.most, indexes) if work.kind is Kind.CAMPAIGN else work.most
 
 
 def _runtimes(setting: Setting, queues: Mapping[str, ShareQueue]) -> tuple[float, ...]:

@@ -14,7 +14,8 @@ from allotment.simulation.adapters import default
 from allotment.simulation.adapters.adapter import Adapter, MayRun, Order, PodId, Start, Stop
 from allotment.simulation.adapters.kueue_cycles import Cycles
 from allotment.simulation.adapters.kueue_jobs import Job, resized, with_done
-from allotment.simulation.adapters.kueue_ledger import Ledger, open_indexes
+from allotment.simulation.adapters.kueue_ledger import Ledger
+from allotment.simulation.adapters.widths import least_of, open_indexes
 from allotment.simulation.adapters.windows import Move, Verb
 from allotment.simulation.outcome import End
 from allotment.simulation.setting import Setting
@@ -41,7 +42,7 @@ class KueueAdapter:
         self.binder.arrived(work, now)
         if work.kind is Kind.FLEET:
             return work.most
-        ledger.make(work, ledger.key_of(work), _width(work, open_indexes(work)), now)
+        ledger.make(work, ledger.key_of(work), least_of(work, open_indexes(work)), now)
         return 0
 
     def placed(self, starts: Sequence[Start], now: float) -> None:
@@ -211,10 +212,3 @@ class KueueAdapter:
     def notes(self) -> Sequence[str]:
         """What is not played."""
         return (*self.cycles.said, *self.binder.notes())
-
-
-def _width(work: Work, indexes: int) -> int:
-    """How wide a new Job is: at its least if it may grow, else whole."""
-    if work.kind is not Kind.CAMPAIGN:
-        return work.most
-    return max(1, min(work.least, work.most, indexes))

@@ -162,4 +162,5 @@ class Cycles:
         if self.told.get(name) == words:
             return
         self.told[name] = words
-        ledger.orders.append(Told(name, *words, never=words[0] in NEVER and not ledger.may_be_lowered(job)))
+        never = ledger.too_large(job, refused=words[0] in NEVER)
+        ledger.orders.append(Told(name, *words, never=never))

@@ -13,6 +13,7 @@ from allotment.simulation.adapters.controlling import Controller
 from allotment.simulation.adapters.kueue_jobs import Job, admitted, resized, with_done
 from allotment.simulation.adapters.quotas import Quotas
 from allotment.simulation.adapters.room import Room
+from allotment.simulation.adapters.widths import open_indexes
 from allotment.simulation.setting import Setting
 from allotment.simulation.work import Kind, Work
 
@@ -139,14 +140,17 @@ class Ledger:
         spare = with_done(workload, job.left) if job.work.kind is Kind.CAMPAIGN else workload
         self.put(job, spare)
 
-    def may_be_lowered(self, job: Job) -> bool:
-        """Whether the window controller will let it ask for less."""
+    def too_large(self, job: Job, *, refused: bool) -> bool:
+        """Whether it would get nothing with all quota free; who may be lowered needs room for a pod."""
         quotas = Quotas.of(self.memory)
-        if self.controller is None or not job.elastic or quotas is None:
-            return False
         queue = self.queue_of(job)
-        costs = quotas.best(queue, job.work.ask.charges, empty=True)
-        return bool(costs) and 1 <= quotas.most(queue, costs) < job.width
+        if quotas is None or queue not in quotas.tree.queues:
+            return refused
+        possible = quotas.most(queue, quotas.best(queue, job.work.ask.charges, empty=True))
+        if self.controller is not None and job.elastic:
+            return possible < 1 or (refused and possible >= job.width)
+        needed = min(job.work.least, job.width) if job.work.kind is Kind.GANG else job.width
+        return refused or possible < needed
 
     def queue_of(self, job: Job) -> str:
         """The ClusterQueue of a Job; empty if its LocalQueue is not there."""
@@ -164,17 +168,6 @@ class Ledger:
         if pace is not None:
             job.paused = now + min(pace.longest_pause, pace.pause * 2.0 ** min(job.refused - 1, 10))
         self.changed()
-
-
-def open_indexes(work: Work) -> int:
-    """How many indexes have anything left to do."""
-    units, pack = work.units, max(1, work.pack)
-    if work.kind is not Kind.CAMPAIGN:
-        return work.most
-    return sum(
-        any(unit.done < unit.pages for unit in units[first : first + pack])
-        for first in range(0, len(units), pack)
-    )
 
 
 def _suits(state: State, flavor: str, labels: Mapping[str, str]) -> bool:

@@ -103,7 +103,7 @@ class Look:
                 return None
             why = f"Kueue did not grant {job.width} within {self.pace.patience:g} s"
             return Move(job.key, Verb.TAKEN_BACK, job.admitted, why)
-        if job.waits and not job.reclaimed and not self.in_flux(each.queue):
+        if job.elastic and job.waits and not job.reclaimed and not self.in_flux(each.queue):
             fits = self.quotas.pods(each.queue, each.costs)
             to = max(each.least, min(fits, each.most))
             if to < job.width:
@@ -128,6 +128,7 @@ class Look:
         job = each.job
         return (
             self.pace.grows
+            and job.elastic
             and job.granted is not None
             and job.asked is None
             and job.evicted is None
@@ -202,6 +203,7 @@ class Look:
         settled = self.now - job.stepped >= self.pace.minimum_runtime
         return (
             settled
+            and job.elastic
             and job.granted is not None
             and job.asked is None
             and job.evicted is None
