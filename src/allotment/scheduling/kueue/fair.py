@@ -17,7 +17,7 @@ from allotment.scheduling.kueue.gates import Gate
 from allotment.scheduling.kueue.preempting import Attempt, Target, satisfies
 from allotment.scheduling.kueue.settings import BOTH_RULES, FairRule
 from allotment.scheduling.kueue.shares import LEAST, Share, share_of
-from allotment.scheduling.kueue.tree import Node
+from allotment.scheduling.kueue.tree import Cell, Node
 from allotment.scheduling.state.queues import NEVER
 
 Rule = Callable[[Share, Share, Share], bool]
@@ -105,10 +105,14 @@ class _Search:
         usage = attempt.ground.usage
         ours, theirs = _sides(attempt.node, queue)
         new, before = share_of(usage, ours), share_of(usage, theirs)
+        known: dict[tuple[tuple[Cell, int], ...], Share] = {}
         while line.has(queue):
             info = line.pop(queue)
-            with attempt.ground.without_cells(queue, info.cells, info.placed):
-                after = share_of(usage, theirs)
+            alike = tuple(info.cells.items())
+            after = known.get(alike)
+            if after is None:
+                with attempt.ground.without_cells(queue, info.cells, info.placed):
+                    after = known[alike] = share_of(usage, theirs)
             if rule(new, before, after):
                 return self._evict(info, Why.FAIR)
             self.spared.append(info)
