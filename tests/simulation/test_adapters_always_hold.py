@@ -100,6 +100,8 @@ class Watched:
         """Never over nominal and borrowing, and in all not over what there is."""
         ledger, used = adapter.ledger, dict.fromkeys(QUOTAS, 0)
         for workload in ledger.state.workloads.values():
+            if workload.evicted is not None:
+                continue  # Kueue lets others in while those are on their way out
             if workload.admission is not None and not workload.finished:
                 pods = workload.pod_sets[0]
                 replaced = {
