@@ -1,7 +1,7 @@
 """What holds at every moment on a machine that teams share, whatever they ask for: hours in virtual time.
 
-Each team has an engine that decides for itself, one after the other, from what all have said; volumes run for
-a while and end, or end early for others. The rules are looked at after every turn.
+Each team has two engines that decide for themselves, one after the other, from what all have said; volumes
+run for a while and end, or end early for others. The rules are looked at after every turn.
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ class Work:
     seconds: float
     left: list[int]
     running: int = 0
+    engine: str = "0"
 
 
 @dataclass
@@ -76,7 +77,7 @@ class Running:
 
 @dataclass
 class Machine:
-    """Teams on one machine, each with an engine."""
+    """Teams on one machine, each with some engines: those of the team `a` are `a0` and `a1`."""
 
     world: World
     teams: tuple[TeamQueue, ...]
@@ -90,20 +91,28 @@ class Machine:
     memories: dict[str, LocalMemory] = field(default_factory=dict)
     reclaimed: int = 0
 
-    def queues(self, team: str) -> list[Queue]:
+    def engines(self) -> list[tuple[str, str]]:
+        """Each engine with its team."""
+        return [(team.name + number, team.name) for team in self.teams for number in "01"]
+
+    def queues(self, engine: str) -> list[Queue]:
         found: list[Queue] = []
+        team, number = engine[:-1], engine[-1]
         for place, work in enumerate(self.works):
-            if work.team == team and work.comes <= self.now and work.left:
+            ours = (work.team, work.engine) == (team, number)
+            if ours and work.comes <= self.now and work.left:
                 window = Window(1, work.window)
                 found.append(
                     CampaignQueue(work.name, work.lane, place, window, work.running, work.left, work.claim)
                 )
+        if number != "0":
+            return found
         if team in self.fleets:
             fleet = self.fleets[team]
             mine = [each.holding for each in self.running if each.holding.name == fleet.name]
             up = tuple(Replica(each.number, each.devices, each.ending) for each in mine)
-            numbers = {each.number for each in mine}
-            ready = [number for number in range(fleet.max) if number not in numbers]
+            there = {each.number for each in mine}
+            ready = [rank for rank in range(fleet.max) if rank not in there]
             found.append(
                 FleetQueue(fleet.name, 0, 50, fleet.min, fleet.max, up, ready, fleet.claim, preemptible=True)
             )
@@ -113,13 +122,13 @@ class Machine:
     def holdings(self) -> tuple[Holding, ...]:
         return tuple(each.holding for each in self.running)
 
-    def state(self, team: str) -> LocalState:
-        own = self.queues(team)
+    def state(self, engine: str) -> LocalState:
+        own = self.queues(engine)
         others = tuple(
-            Ask(other.name, other.name, queue)
-            for other in self.teams
-            if other.name != team
-            for queue in self.queues(other.name)
+            Ask(other, team, queue)
+            for other, team in self.engines()
+            if other != engine
+            for queue in self.queues(other)
         )
         return LocalState(
             campaigns=tuple(each for each in own if isinstance(each, CampaignQueue)),
@@ -127,37 +136,38 @@ class Machine:
             gangs=tuple(each for each in own if isinstance(each, GangQueue)),
             world=self.world,
             taken=frozenset(device for each in self.holdings() for device in each.devices),
-            sharing=Sharing(team, team, self.teams, others, self.holdings()),
+            sharing=Sharing(engine, engine[:-1], self.teams, others, self.holdings()),
         )
 
     def accounts(self) -> dict[str, Account]:
-        state = self.state(self.teams[0].name)
+        state = self.state(self.teams[0].name + "0")
         assert state.sharing is not None
         return accounts_of(state, state.sharing, measure_of(self.world))
 
-    def turn_of(self, team: str) -> int:
-        """The engine of a team decides, and does it."""
+    def turn_of(self, engine: str) -> int:
+        """An engine decides, and does it."""
         before = self.accounts()
-        state = self.state(team)
-        decisions, self.memories[team] = decide(state, self.memories.get(team, LocalMemory()), self.now)
+        state = self.state(engine)
+        memory = self.memories.get(engine, LocalMemory())
+        decisions, self.memories[engine] = decide(state, memory, self.now)
         done = 0
         for each in decisions:
             if isinstance(each, Start):
                 work = next(work for work in self.works if work.name == each.campaign)
                 work.left.remove(each.index)
                 work.running += 1
-                self.hold(team, each.campaign, each.index, each.allocation, work)
+                self.hold(engine, each.campaign, each.index, each.allocation, work)
             elif isinstance(each, StartReplica):
-                self.hold(team, each.fleet, each.number, each.allocation, None)
+                self.hold(engine, each.fleet, each.number, each.allocation, None)
             elif isinstance(each, StartGang):
-                del self.gangs[team]
+                del self.gangs[engine[:-1]]
                 for rank, allocation in enumerate(each.allocations):
-                    self.hold(team, each.gang, rank, allocation, None, gang=True)
+                    self.hold(engine, each.gang, rank, allocation, None, gang=True)
             elif isinstance(each, Reclaim | GiveBack):
                 name, number = (
                     (each.campaign, each.index) if isinstance(each, Reclaim) else (each.fleet, each.number)
                 )
-                self.end_early(team, name, number, each, before)
+                self.end_early(engine, name, number, each, before)
             else:
                 continue
             done += 1
@@ -165,13 +175,14 @@ class Machine:
         return done
 
     def hold(
-        self, team: str, name: str, number: int, given: Allocation, work: Work | None, *, gang: bool = False
+        self, engine: str, name: str, number: int, given: Allocation, work: Work | None, *, gang: bool = False
     ) -> None:
+        team = engine[:-1]
         fleet = self.fleets.get(team)
         seconds = work.seconds if work is not None else 60.0 if gang else 1e9
         lends = not gang and (work is not None or fleet is None or number >= fleet.min)
         holding = Holding(
-            team,
+            engine,
             team,
             name,
             number,
@@ -185,13 +196,14 @@ class Machine:
         self.running.append(Running(holding, self.now + seconds, work))
 
     def end_early(
-        self, team: str, name: str, number: int, why: Reclaim | GiveBack, before: dict[str, Account]
+        self, engine: str, name: str, number: int, why: Reclaim | GiveBack, before: dict[str, Account]
     ) -> None:
+        team = engine[:-1]
         one = next(
             each for each in self.running if (each.holding.name, each.holding.number) == (name, number)
         )
         holding = one.holding
-        assert holding.team == team, "an engine ends what is its own alone"
+        assert holding.engine == engine, "an engine ends what is its own alone"
         assert holding.lends
         assert not holding.ending
         if why.whom in before and why.whom != team:
@@ -232,7 +244,7 @@ class Machine:
     def round(self) -> None:
         """Every engine takes turns until none has anything to do."""
         for _ in range(12):
-            if not sum(self.turn_of(team.name) for team in self.teams):
+            if not sum(self.turn_of(engine) for engine, _ in self.engines()):
                 return
         raise AssertionError("decisions go round")
 
@@ -241,16 +253,16 @@ class Machine:
         taken = {device for each in self.holdings() for device in each.devices}
         several = any(
             isinstance(queue, GangQueue) or measure_of(self.world).count(queue.claim, shared=False) > 1
-            for team in self.teams
-            for queue in self.queues(team.name)
+            for engine, _ in self.engines()
+            for queue in self.queues(engine)
         )
         accounts = self.accounts()
-        for team in self.teams:
-            for queue in self.queues(team.name):
+        for engine, team in self.engines():
+            for queue in self.queues(engine):
                 if not isinstance(queue, CampaignQueue) or queue.running >= queue.window.max or several:
                     continue
                 unit = measure_of(self.world).typical(queue.claim, shared=False)
-                if not queue.ready or unit == NOTHING or not accounts[team.name].has_room(unit):
+                if not queue.ready or unit == NOTHING or not accounts[team].has_room(unit):
                     continue
                 usable = measure_of(self.world).usable(queue.claim)
                 assert usable <= taken, f"{sorted(usable - taken)} idle while `{queue.name}` waits"
@@ -275,7 +287,8 @@ def machines(draw: st.DrawFn) -> Machine:
         )
         for name in names
     )
-    works = [
+    first = Work("first", "a", 0.0, one("gpu"), draw(st.sampled_from([9, 3])), 0, 90.0, list(range(12)))
+    works = [first] + [
         Work(
             f"w{number}",
             draw(st.sampled_from(names)),
@@ -285,8 +298,9 @@ def machines(draw: st.DrawFn) -> Machine:
             draw(st.sampled_from([0, 0, 50])),
             float(draw(st.sampled_from([30, 2, 10, 90]))),
             list(range(draw(st.sampled_from([12, 1, 4])))),
+            engine=draw(st.sampled_from("01")),
         )
-        for number in range(draw(st.integers(2, 5)))
+        for number in range(draw(st.integers(1, 4)))
     ]
     fleets = {
         name: FleetQueue(f"fleet-{name}", 0, 50, draw(st.integers(0, 2)), 4, (), (), one("gpu"))

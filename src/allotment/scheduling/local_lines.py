@@ -30,7 +30,10 @@ Gained = tuple["Line", tuple[Allocation, ...]]
 
 @dataclass(slots=True, eq=False)
 class Line:
-    """One queue in a decision. ``left`` is how many more of it may start, ``kept`` what is kept for it."""
+    """One queue in a decision. ``left`` is how many more of it may start, ``kept`` what is kept for it.
+
+    ``below`` is the line of the fleet's least number, for replicas above it.
+    """
 
     ask: Ask
     own: bool
@@ -39,6 +42,17 @@ class Line:
     reason: WaitReason | None = None
     message: str = ""
     kept: frozenset[DeviceId] = frozenset()
+    below: Line | None = None
+
+    @property
+    def is_extra(self) -> bool:
+        """Whether it is of replicas above a fleet's least number."""
+        return self.below is not None
+
+    @property
+    def may_start(self) -> bool:
+        """Whether it is worth trying to start more of it."""
+        return bool(self.left) and self.reason is None and (self.below is None or not self.below.left)
 
     @property
     def queue(self) -> Queue:
@@ -61,16 +75,15 @@ class Line:
         queue = self.queue
         if isinstance(queue, CampaignQueue):
             return queue.lends
-        if isinstance(queue, GangQueue):
-            return False
-        return queue.preemptible and queue.standing + self.started >= queue.min
+        return isinstance(queue, FleetQueue) and self.is_extra and queue.preemptible
 
     @property
-    def order(self) -> tuple[int, int, int, str, str]:
-        """Within its team the smaller goes first: by lane, then whoever has least, then by arrival."""
+    def order(self) -> tuple[bool, int, int, int, str, str]:
+        """Within its team the smaller goes first: by lane, then whoever has least, then by arrival; replicas
+        above a least number come last."""
         queue = self.queue
         has = queue.running + self.started if isinstance(queue, CampaignQueue) else 0
-        return -queue.lane_value, has, queue.arrival, self.ask.engine, queue.name
+        return self.is_extra, -queue.lane_value, has, queue.arrival, self.ask.engine, queue.name
 
     def amount(self, measure: Measure) -> Amount:
         """How much its next start takes."""
@@ -100,27 +113,16 @@ class Line:
 
 
 def lines_of(asks: Iterable[Ask], engine: str) -> Iterator[Line]:
-    """The lines of what is asked, without replicas above a fleet's least number."""
+    """The lines of what is asked; replicas above a fleet's least number stand in one of their own."""
     for ask in asks:
-        left = _left(ask.queue)
-        if left or (isinstance(ask.queue, CampaignQueue) and ask.queue.ready):
-            yield Line(ask, ask.engine == engine, left)
-
-
-def extras_after(lines: Iterable[Line], asks: Iterable[Ask], engine: str) -> Iterator[Line]:
-    """The lines of replicas above the least number, of fleets that got all up to it."""
-    before = {id(line.queue): line for line in lines}
-    for ask in asks:
-        queue = ask.queue
-        line = before.get(id(queue))
-        if not isinstance(queue, FleetQueue) or (line is not None and line.left):
-            continue
-        started = 0 if line is None else line.started
-        standing = queue.standing + started
-        if standing < queue.min or len(queue.ready) <= started or standing >= queue.max:
-            continue
-        left = min(queue.max - standing, len(queue.ready) - started)
-        yield Line(ask, ask.engine == engine, left, started)
+        queue, own = ask.queue, ask.engine == engine
+        line = Line(ask, own, _left(queue))
+        if line.left or (isinstance(queue, CampaignQueue) and queue.ready):
+            yield line
+        if isinstance(queue, FleetQueue):
+            above = min(queue.max - max(queue.standing, queue.min), len(queue.ready) - line.left)
+            if above > 0:
+                yield Line(ask, own, above, below=line)
 
 
 def _left(queue: Queue) -> int:

@@ -56,12 +56,6 @@ class Taking:
             for victim in victims:
                 self.ended.append((victim, line))
 
-    def keep_promised(self) -> None:
-        """Keep what is free of what was promised from all that come later."""
-        for line, allocations in self._promised:
-            ids = frozenset(device for each in allocations for device in each.ids)
-            self.counter.keep(line, ids - self.counter.desk.taken, 0)
-
     def _make_room(
         self, line: Line, *, is_share: bool
     ) -> tuple[list[Holding], tuple[Allocation, ...]] | None:

@@ -22,10 +22,9 @@ from allotment.devices.claims import Allocation
 from allotment.scheduling.local_accounts import Account, accounts_of, asks_of
 from allotment.scheduling.local_amounts import NOTHING, Amount, Measure, measure_of
 from allotment.scheduling.local_desk import Desk, fallback_words
-from allotment.scheduling.local_lines import Counter, Line, extras_after, freed, lines_of
+from allotment.scheduling.local_lines import Counter, Line, freed, lines_of
 from allotment.scheduling.local_reclaim import Taking
 from allotment.scheduling.local_state import (
-    Ask,
     CampaignQueue,
     Decision,
     FleetQueue,
@@ -54,19 +53,25 @@ class _Round:
     measure: Measure
     accounts: dict[str, Account]
     counter: Counter
+    is_kept_for_paused: bool = False
 
     def fill(self, lines: Sequence[Line]) -> None:
         """Start one thing after the other until no line can."""
         while True:
             heads: dict[str, Line] = {}
             for line in lines:
-                if not line.left or line.reason is not None:
+                if not line.may_start:
                     continue
                 if line.team not in heads or line.order < heads[line.team].order:
                     heads[line.team] = line
             if not heads:
                 return
-            self._step(min(heads.values(), key=self._order))
+            first = min(heads.values(), key=self._order)
+            if first.is_extra and not self.is_kept_for_paused:
+                self.is_kept_for_paused = True
+                _keep_for_paused(self.counter.desk, lines)
+            else:
+                self._step(first)
 
     def _order(self, line: Line) -> tuple[bool, float, float, str]:
         return self.accounts[line.team].order(line.amount(self.measure))
@@ -145,22 +150,16 @@ def decide_for_teams(
     measure = measure_of(state.world)
     accounts = accounts_of(state, sharing, measure)
     turn = _Round(state, sharing, measure, accounts, Counter(state))
-    asks = asks_of(state, sharing)
-    lines = [*lines_of(asks, sharing.engine)]
+    lines = [*lines_of(asks_of(state, sharing), sharing.engine)]
     turn.fill(lines)
     had = {name: replace(account) for name, account in accounts.items()}
     taking = Taking(state, sharing, turn.counter, accounts, measure, now)
     _serve(taking, lines, accounts)
-    taking.keep_promised()
-    _keep_for_paused(turn.counter.desk, asks, lines)
-    extras = [*extras_after(lines, asks, sharing.engine)]
-    turn.fill(extras)
-    _serve(taking, extras, accounts)
     decisions = [*_starts(turn.counter, accounts), *_ends(taking, sharing.engine, had)]
     waits = Waits(state, turn.counter, taking, had)
     waiting: dict[str, tuple[WaitReason, float]] = {}
     for line in lines:
-        if not line.own or (told := waits.of(line)) is None:
+        if not line.own or line.is_extra or (told := waits.of(line)) is None:
             continue
         reason, message = told
         before, since = memory.waiting.get(line.queue.name, (reason, now))
@@ -171,19 +170,22 @@ def decide_for_teams(
 
 def _serve(taking: Taking, lines: Sequence[Line], accounts: dict[str, Account]) -> None:
     """Let end what helps those who wait, in the order in which they would start."""
-    waiting = [line for line in lines if line.left and line.reason is not None]
+    waiting = [
+        line
+        for line in lines
+        if line.left and line.reason is not None and not (line.below is not None and line.below.left)
+    ]
     unit = {id(line): line.amount(taking.measure) for line in waiting}
     for line in sorted(waiting, key=lambda each: (accounts[each.team].order(unit[id(each)]), each.order)):
         taking.serve(line)
 
 
-def _keep_for_paused(desk: Desk, asks: Sequence[Ask], lines: Sequence[Line]) -> None:
+def _keep_for_paused(desk: Desk, lines: Sequence[Line]) -> None:
     """Keep devices for replicas of the least number that pause, before somebody's extras take them."""
-    started = {id(line.queue): line.started for line in lines}
-    for ask in asks:
-        queue = ask.queue
-        if isinstance(queue, FleetQueue) and queue.paused:
-            up = queue.standing - queue.paused + started.get(id(queue), 0)
+    for line in lines:
+        queue = line.queue
+        if isinstance(queue, FleetQueue) and queue.paused and line.below is not None:
+            up = queue.standing - queue.paused + line.below.started
             for _ in range(min(queue.paused, max(0, queue.min - up))):
                 if desk.give(queue) is None:
                     break
