@@ -19,8 +19,9 @@ from allotment.kubernetes.cluster.kueue_state import scene_of
 from allotment.kubernetes.cluster.snapshot import Missing, Snapshot
 from allotment.kubernetes.kinds import SLICE, WORKLOAD
 from allotment.kubernetes.render.platform import render_platform
-from allotment.planning.kueue_asked import next_of, next_of_queues
-from allotment.planning.kueue_next import Next, Outlook, outlook
+from allotment.planning.outlook.kueue import outlook
+from allotment.planning.outlook.kueue_asked import next_of, next_of_queues
+from allotment.planning.outlook.values import Next, Outlook
 from allotment.platform.find import find_platform
 from tests.kubernetes.cluster.queue_objects import local_queue, made, of_kueue, workload
 from tests.kubernetes.follow.told import NAMES, situation, told

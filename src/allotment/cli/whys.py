@@ -13,14 +13,15 @@ import click
 from allotment.cli.columns import folded, terminal_width
 from allotment.cli.followed import NEVER_SENT, Team, followed, team_of
 from allotment.cli.forms.followed import followed_data, why_lines
-from allotment.cli.forms.kueue_next import next_lines, said_data
+from allotment.cli.forms.outlook import next_lines, said_data
 from allotment.cli.forms.why import answer_data, change_lines, funnel_lines
 from allotment.cli.shared import safe
 from allotment.cli.words import counted
 from allotment.cli.world import ChosenWorld
 from allotment.errors import EXIT_FINE, FindingsError, Severity, UsageError
 from allotment.kubernetes.follow import Followed, State
-from allotment.planning.kueue_asked import NOTHING_SAID, Said, next_of, next_of_unsent
+from allotment.planning.outlook.asked import next_of, next_of_unsent
+from allotment.planning.outlook.values import Said
 from allotment.planning.why import State as Fit
 from allotment.planning.why import Why
 from allotment.planning.why_cluster import ClusterWhy, why_on_cluster
@@ -36,10 +37,10 @@ ENDED = frozenset({State.FINISHED, State.FAILED, State.ABSENT})
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What is seen of one, and what Kueue's model says of what waits of it."""
+    """What is seen of one, and what the schedulers' models say of what waits of it."""
 
     why: ClusterWhy
-    said: Said
+    said: tuple[Said, ...]
 
 
 def whys_of(
@@ -67,13 +68,13 @@ def whys_of(
 
 def said_of_unsent(
     name: str, root: Path, platform: Path | None, team: str | None, chosen: ChosenWorld
-) -> Said:
-    """What Kueue would do with what is not on the cluster yet, once it was sent."""
+) -> tuple[Said, ...]:
+    """What the schedulers would do with what is not on the cluster yet, once it was sent."""
     if chosen.snapshot is None or _is_no_name(name, root):
-        return NOTHING_SAID
+        return ()
     opened = team_of(chosen.snapshot, root, [name], platform=platform, team=team).opened
     if opened is None:
-        return NOTHING_SAID
+        return ()
     return next_of_unsent(chosen.snapshot, Path(name).stem, opened.repository, opened.platform, opened.team)
 
 
@@ -143,12 +144,13 @@ def _worth_telling(found: ClusterWhy) -> Why | None:
     return None if found.followed.state in ENDED else found.told
 
 
-def _lines(found: ClusterWhy, said: Said, left_out: int) -> Iterator[str]:
+def _lines(found: ClusterWhy, said: Sequence[Said], left_out: int) -> Iterator[str]:
     shown, told = found.followed, _worth_telling(found)
     yield from why_lines(shown)
-    if said.outlooks:
-        yield ""
-        yield from next_lines(said)
+    for each in said:
+        if each.outlooks:
+            yield ""
+            yield from next_lines(each)
     if told is not None and (shown.state is not State.RUNNING or shown.causes):
         yield ""
         yield f"  the devices of one pod ({safe(told.asks)}): {safe(told.sentence)}"
@@ -158,7 +160,7 @@ def _lines(found: ClusterWhy, said: Said, left_out: int) -> Iterator[str]:
             yield ""
             yield from change_lines(told)
     notes = [*shown.notes, *(told.notes if told is not None else ())]
-    notes += () if said.outlooks else said.notes
+    notes += (note for each in said if not each.outlooks for note in each.notes)
     if left_out:
         notes.append(f"{counted(left_out, 'fault')} in objects of devices, which count for nothing here")
     if notes:

@@ -56,8 +56,8 @@ def command(
     Of a cluster (--cluster), of one as it was written down (--snapshot), or, with neither, of this machine by
     the platform's file. A quota is guaranteed; what of it is idle others may borrow, up to their limits, and
     it comes back by taking it from them; weights share out what nobody has a right to. A queue that is named
-    is explained: how its numbers come about. Of a cluster with Kueue, the order of what waits follows, and
-    what becomes of it by a model of Kueue.
+    is explained: how its numbers come about. Of a cluster with Kueue or KAI, the order of what waits follows,
+    and what becomes of it by a model of those.
 
     Of a fleet in words (--describe) or in files (--devices) it is what the platform's file becomes there;
     with --pretend, how teams stand whose runs pretend to be on it.
@@ -74,13 +74,14 @@ def command(
     shares = _named(_shares(found, platform, pretended), names)
     data, lines = as_data(shares), [*as_text(shares, terminal_width(), in_words=bool(names))]
     if found is not None:
-        from allotment.cli.forms.kueue_next import queues_data, queues_lines
-        from allotment.planning.kueue_asked import next_of_queues
+        from allotment.cli.forms.outlook import queues_data, queues_lines
+        from allotment.planning.outlook.asked import next_of_queues
 
         said = next_of_queues(found)
         data["next"] = queues_data(said, names)
-        told = [line for each in queues_lines(said, names) for line in folded(each, terminal_width())]
-        lines += ["", *told] if told else []
+        for model in said:
+            told = [line for each in queues_lines(model, names) for line in folded(each, terminal_width())]
+            lines += ["", *told] if told else []
     write_out(json.dumps(data, ensure_ascii=False, indent=2) if form == "json" else "\n".join(lines), out)
     return EXIT_FINE
 

@@ -35,8 +35,8 @@ def command(
     the smallest first: each was tried with the allocator, and with it the claim fits.
 
     With --cluster or --snapshot, of what is there: first the sentence that names the cause, what to do and
-    the evidence, then what its queue may use, what a model of Kueue says that Kueue does next (whom it would
-    evict, whose end would let it in), then the devices and the changes.
+    the evidence, then what its queue may use, what a model of Kueue or of KAI says that it does next (whom it
+    would evict, whose end would let it in), then the devices and the changes.
 
     With --describe or --devices and a cluster's platform, then what its quota is, and whether the schedulers
     would let it start there by themselves, by their models.
@@ -54,12 +54,13 @@ def command(
     answers = answers_for(name, repository, platform, team, chosen)
     data, lines = as_data(answers, chosen.name), [*as_text(answers, chosen.name)]
     if chosen.snapshot is not None:
-        from allotment.cli.forms.kueue_next import next_lines, said_data
+        from allotment.cli.forms.outlook import next_lines, said_data
         from allotment.cli.whys import said_of_unsent
 
         said = said_of_unsent(name, repository, platform, team, chosen)
         data["next"] = said_data(said)
-        lines += ["", *next_lines(said)] if said.outlooks else [f"note: {each}" for each in said.notes]
+        for each in said:
+            lines += ["", *next_lines(each)] if each.outlooks else [f"note: {note}" for note in each.notes]
     elif asked.devices or asked.describe is not None:
         from allotment.cli.described import asked_about
         from allotment.cli.forms.described import described_data, described_lines

@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 from allotment.cli.described import AskedAbout
-from allotment.cli.forms.kueue_next import next_lines, said_data
+from allotment.cli.forms.outlook import next_lines, said_data
 from allotment.cli.shared import safe
 from allotment.cli.words import counted
-from allotment.planning.kueue_asked import NOTHING_SAID, Said, next_of_unsent
+from allotment.planning.outlook.kueue_asked import next_of_unsent
+from allotment.planning.outlook.values import NOTHING_SAID, Said
 from allotment.planning.scenes.sent import Sent
 
 PLACERS: Final = {"default": "the default scheduler", "kai": "KAI", "both": "KAI, after Kueue,"}
@@ -35,7 +36,8 @@ def described_lines(about: AskedAbout) -> Iterator[str]:
 
 def described_data(about: AskedAbout) -> dict[str, Any] | None:
     """The same for programs."""
-    found = said_data(_kueue(about)) or {}
+    said = _kueue(about)
+    found = (said_data([said]) or {}) if said.outlooks or said.notes else {}
     placed = _placed(about)
     if placed is not None:
         found["placed"] = {

@@ -7,6 +7,7 @@ it, from the pods. Objects that cannot be read are left out, and a note says so.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
@@ -33,6 +34,9 @@ from allotment.scheduling.state.state import State
 
 _OWNERS: Final = ("campaign", "fleet", "gang")
 COUNTED: Final = frozenset({"cpu", "memory", "pods", GPU_RESOURCE})
+KAI_NAMESPACE: Final = "kai-scheduler"
+KAI_SCHEDULER: Final = "kai-scheduler"
+_TAG: Final = re.compile(r":v?(\d+)\.(\d+)(?:\.\d+)?(?:[-@].*)?$")
 _ENDED: Final = frozenset({"Succeeded", "Failed"})
 Read = TypeVar("Read")
 
@@ -71,6 +75,17 @@ def kai_scene_of(snapshot: Snapshot, world: World | None = None) -> KaiScene:
     )
     settings = next(iter(desk.each(kinds.KAI_SHARD, _default_shard)), None) or settings_of(None)
     return KaiScene(state, settings, snapshot.time, dict(desk.names()), tuple(desk.notes()))
+
+
+def kai_version(snapshot: Snapshot) -> str:
+    """KAI's release as its scheduler's image says it (``0.17``); empty where it cannot be told."""
+    for pod in snapshot.of(kinds.POD, KAI_NAMESPACE):
+        if not str(pod["metadata"]["name"]).startswith(KAI_SCHEDULER):
+            continue
+        for container in (pod.get("spec") or {}).get("containers") or ():
+            if found := _TAG.search(str(container.get("image", ""))):
+                return f"{found[1]}.{found[2]}"
+    return ""
 
 
 def _default_shard(raw: Object) -> Settings | None:

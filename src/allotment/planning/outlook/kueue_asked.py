@@ -7,22 +7,20 @@ objects that break the model; then there is a note and no answer, for what is re
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Final
 
-from allotment.errors import AllotmentError
 from allotment.kubernetes import kinds
-from allotment.kubernetes.apply.memory import is_prepare
 from allotment.kubernetes.cluster.kueue_sent import with_job
 from allotment.kubernetes.cluster.kueue_state import ODD, Scene, scene_of
-from allotment.kubernetes.cluster.reading import NOT_SERVED
 from allotment.kubernetes.cluster.snapshot import Snapshot
 from allotment.kubernetes.follow import Followed, State, parts_in
 from allotment.kubernetes.kinds import Object
 from allotment.kubernetes.kueue_jobs import PRIORITY
-from allotment.kubernetes.render import render
-from allotment.kubernetes.render.names import PREFIX, lane_class
-from allotment.planning.kueue_next import Outlook, outlook, outlooks
+from allotment.kubernetes.render.names import lane_class
+from allotment.planning.outlook.kueue import outlook, outlooks
+from allotment.planning.outlook.sending import to_be_sent, unseen
+from allotment.planning.outlook.values import NOTHING_SAID, Outlook, Said, SaidOfQueues
 from allotment.platform.model import Platform, Team
 from allotment.repository.model import Repository
 
@@ -30,30 +28,6 @@ NEEDED: Final = (
     kinds.CLUSTER_QUEUE, kinds.COHORT, kinds.LOCAL_QUEUE, kinds.FLAVOR, kinds.WORKLOAD
 )  # fmt: skip
 OVER: Final = frozenset({State.FINISHED, State.FAILED, State.ABSENT, State.PAUSED})
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What the model says of some workloads; ``version`` is the cluster's Kueue, ``model`` the model's."""
-
-    outlooks: tuple[Outlook, ...] = ()
-    version: str = ""
-    model: str = ""
-    notes: tuple[str, ...] = ()
-    unsent: bool = False
-
-
-NOTHING_SAID: Final = Said()
-
-
-@dataclass(frozen=True, slots=True)
-class SaidOfQueues:
-    """What it says of each queue, in the order of its line."""
-
-    queues: Mapping[str, tuple[Outlook, ...]]
-    version: str = ""
-    model: str = ""
-    notes: tuple[str, ...] = ()
 
 
 def next_of(snapshot: Snapshot, found: Followed, platform: Platform | None = None) -> Said:
@@ -75,17 +49,12 @@ def next_of_unsent(
     """What would become of a campaign or a gang that was never sent, once it was."""
     if platform.scheduler not in {"kueue", "both"} or not snapshot.of(kinds.CLUSTER_QUEUE):
         return NOTHING_SAID
-    try:
-        objects = render(repository, platform, team, there={name}).objects
-    except AllotmentError:
+    sending = to_be_sent(name, repository, platform, team)
+    if sending is None:
         return NOTHING_SAID
-    job = next((each for each in objects if _is_of(each, name)), None)
-    if job is None:
-        return NOTHING_SAID
-    claims = [each for each in objects if each["kind"] == kinds.CLAIM_TEMPLATE.name]
-    sent, key = with_job(snapshot, job, claims, _priority(snapshot, job, platform))
-    said = _asked(sent, [key], platform)
-    return Said(said.outlooks, said.version, said.model, said.notes, unsent=True)
+    priority = _priority(snapshot, sending.job, platform)
+    sent, key = with_job(snapshot, sending.job, sending.templates, priority)
+    return replace(_asked(sent, [key], platform), unsent=True)
 
 
 def next_of_queues(snapshot: Snapshot) -> SaidOfQueues:
@@ -112,9 +81,9 @@ def _asked(snapshot: Snapshot, keys: Sequence[str], platform: Platform | None) -
 def _modelled(
     snapshot: Snapshot, ask: Callable[[Scene], Sequence[Outlook]], platform: Platform | None
 ) -> Said:
-    unseen = _unseen(snapshot)
-    if unseen:
-        return Said(notes=(f"what Kueue would do next is not told: {unseen}",))
+    hidden = unseen(snapshot, NEEDED)
+    if hidden:
+        return Said(notes=(f"what Kueue would do next is not told: {hidden}",))
     try:
         scene = scene_of(snapshot, platform)
         found = tuple(ask(scene))
@@ -124,20 +93,6 @@ def _modelled(
     if not found:
         return NOTHING_SAID
     return Said(found, scene.version, scene.model, scene.notes)
-
-
-def _unseen(snapshot: Snapshot) -> str:
-    """Why not all that decides was seen."""
-    for each in (*snapshot.missing, *snapshot.partly):
-        if each.kind in NEEDED and not each.why.startswith(NOT_SERVED):
-            return f"{each.kind.shown} are {each.why}"
-    return ""
-
-
-def _is_of(value: Object, name: str) -> bool:
-    labels = value["metadata"].get("labels") or {}
-    named = name in {labels.get(f"{PREFIX}campaign"), labels.get(f"{PREFIX}gang")}
-    return value["kind"] == kinds.JOB.name and named and not is_prepare(value)
 
 
 def _priority(snapshot: Snapshot, job: Object, platform: Platform) -> int:

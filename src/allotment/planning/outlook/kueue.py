@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import Final
 
 from allotment.kubernetes.cluster.kueue_state import Scene
+from allotment.planning.outlook.ends import ends_that_let_in
+from allotment.planning.outlook.values import Next, Outlook, Victim
 from allotment.scheduling.kueue import Admitted, Evicted, Memory, Waits, applied, decide
 from allotment.scheduling.kueue.applying import released
 from allotment.scheduling.kueue.catching_up import caught_up
@@ -32,43 +33,6 @@ CHECKS: Final = "that reserves its quota: its admission checks come after it"
 NOT_SEEN: Final = (
     "Kueue has told it to wait; unless that has changed since, something that was not seen holds quota"
 )
-
-
-class Next(StrEnum):
-    """What becomes of a workload."""
-
-    ADMITTED = "admitted"
-    PREEMPTS = "preempts"
-    WAITS = "waits"
-    NOT_TRIED = "not-tried"
-
-
-@dataclass(frozen=True, slots=True)
-class Victim:
-    """A workload that loses its quota, and in Kueue's words for what."""
-
-    workload: str
-    name: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Outlook:
-    """What Kueue would do with a workload. ``cycle`` is the one that lets it in, from 1.
-
-    ``ends`` are admitted workloads whose ends let it in, by name; None where it was not tried or none do.
-    """
-
-    workload: str
-    name: str
-    next: Next
-    cycle: int = 0
-    reason: str = ""
-    message: str = ""
-    victims: tuple[Victim, ...] = ()
-    ends: tuple[str, ...] | None = None
-    tried_all: bool = False
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -263,23 +227,9 @@ def _with_ends(scene: Scene, begun: _Run, workload: Workload, found: Outlook) ->
     bottleneck = _asked(workload)
     order = sorted(holders, key=lambda key: (_size(holders[key], bottleneck), -holders[key].created, key))
     order = [key for key in order if any(_size(holders[key], bottleneck))]
-    every, order = len(order), order[:MOST_ENDS]
-    for key in order:
-        if left <= 0:
-            return found
-        if lets_in([key]):
-            return replace(found, ends=(scene.called(key),), tried_all=True)
-    for count in range(2, len(order) + 1):
-        if left <= 0:
-            return found
-        if lets_in(order[:count]):
-            needed = list(order[:count])
-            for key in order[:count]:
-                fewer = [each for each in needed if each != key]
-                if left > 0 and lets_in(fewer):
-                    needed = fewer
-            return replace(found, ends=tuple(scene.called(key) for key in needed), tried_all=True)
-    return replace(found, tried_all=left > 0 and every <= MOST_ENDS)
+    ends = ends_that_let_in(order, lets_in, lambda: left > 0, MOST_ENDS)
+    named = None if ends.keys is None else tuple(scene.called(key) for key in ends.keys)
+    return replace(found, ends=named, tried_all=ends.tried_all)
 
 
 def _is_other(each: Workload, workload: Workload) -> bool:

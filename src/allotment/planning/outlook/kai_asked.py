@@ -1,0 +1,101 @@
+"""KAI's model asked about a cluster: of what waits there, of what was never sent, and of each queue.
+
+Where queues, pods or groups of others cannot be seen nothing is told, for those decide. What is bound and not
+yet written into pods is seen by nobody but KAI; objects that break the model make a note and no answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from allotment.kubernetes import kinds
+from allotment.kubernetes.cluster.kai_sent import with_job_of_kai
+from allotment.kubernetes.cluster.kai_state import KaiScene, kai_scene_of, kai_version
+from allotment.kubernetes.cluster.kueue_state import ODD
+from allotment.kubernetes.cluster.snapshot import Snapshot
+from allotment.kubernetes.follow import Followed, State, parts_in
+from allotment.kubernetes.render.names import lane_class
+from allotment.planning.outlook.kai import kai_outlooks, kai_outlooks_of_queues
+from allotment.planning.outlook.sending import to_be_sent, unseen
+from allotment.planning.outlook.values import KAI, Outlook, Said, SaidOfQueues
+from allotment.platform.model import Platform, Team
+from allotment.repository.model import Repository
+
+MODEL: Final = "0.17"
+NEEDED: Final = (kinds.KAI_QUEUE, kinds.KAI_POD_GROUP, kinds.POD, kinds.NODE)
+OVER: Final = frozenset({State.FINISHED, State.FAILED, State.ABSENT, State.PAUSED})
+NOTHING: Final = Said(scheduler=KAI)
+AFTER_KUEUE: Final = "KAI sees its pods once Kueue has admitted it"
+
+
+def kai_next_of(snapshot: Snapshot, found: Followed) -> Said:
+    """What becomes of the pods of a campaign, a fleet or a gang that wait, or would be evicted."""
+    if found.state in OVER or not snapshot.of(kinds.KAI_QUEUE):
+        return NOTHING
+    keys = [
+        f"{each['metadata'].get('namespace') or ''}/{each['metadata']['name']}"
+        for part in parts_in(snapshot, found.namespace, found.name)
+        for each in part.groups
+    ]
+    return _asked(snapshot, keys) if keys else NOTHING
+
+
+def kai_next_of_unsent(
+    snapshot: Snapshot, name: str, repository: Repository, platform: Platform, team: Team
+) -> Said:
+    """What would become of a campaign or a gang that was never sent, once it was."""
+    if platform.scheduler not in {"kai", "both"} or not snapshot.of(kinds.KAI_QUEUE):
+        return NOTHING
+    sending = to_be_sent(name, repository, platform, team)
+    if sending is None:
+        return NOTHING
+    priorities = {lane_class(each): lane.value for each, lane in platform.lanes.items()}
+    try:
+        sent, key = with_job_of_kai(snapshot, sending.job, sending.templates, priorities)
+    except ODD as error:
+        return _broken(error)
+    said = replace(_asked(sent, [key]), unsent=True)
+    if platform.scheduler == "both" and said.outlooks:
+        said = replace(said, notes=(AFTER_KUEUE, *said.notes))
+    return said
+
+
+def kai_next_of_queues(snapshot: Snapshot) -> SaidOfQueues:
+    """Who waits in each queue, and what becomes of them."""
+    if not snapshot.of(kinds.KAI_QUEUE):
+        return SaidOfQueues({}, scheduler=KAI)
+    told: dict[str, Mapping[str, tuple[Outlook, ...]]] = {}
+
+    def ask(scene: KaiScene) -> Sequence[Outlook]:
+        told["queues"] = kai_outlooks_of_queues(scene)
+        return [each for queue in told["queues"].values() for each in queue]
+
+    said = _modelled(snapshot, ask)
+    return SaidOfQueues(told.get("queues", {}), said.version, said.model, said.notes, KAI)
+
+
+def _asked(snapshot: Snapshot, keys: Sequence[str]) -> Said:
+    return _modelled(snapshot, lambda scene: kai_outlooks(scene, keys))
+
+
+def _modelled(snapshot: Snapshot, ask: Callable[[KaiScene], Sequence[Outlook]]) -> Said:
+    hidden = unseen(snapshot, NEEDED)
+    if hidden:
+        return replace(NOTHING, notes=(f"what KAI would do next is not told: {hidden}",))
+    if not snapshot.of(kinds.NODE):
+        return NOTHING
+    try:
+        scene = kai_scene_of(snapshot)
+        found = tuple(ask(scene))
+    except ODD as error:
+        return _broken(error)
+    if not found:
+        return NOTHING
+    return Said(found, kai_version(snapshot), MODEL, scene.notes, scheduler=KAI)
+
+
+def _broken(error: Exception) -> Said:
+    words = f"something on this cluster is not as KAI's API has it ({type(error).__name__}: {error})"
+    return replace(NOTHING, notes=(f"what KAI would do next is not told: {words}",))
