@@ -94,9 +94,8 @@ def _assumed(
     size = f"{len(nodes):,} node{'' if len(nodes) == 1 else 's'} with {cards:,} cards"
     said = f"the jobs would hold {demand.cards:,.0f} cards in the mean if none waited"
     yield Assumption("the cluster", size, Source.STATED if listed else Source.GUESS, said)
-    yield Assumption(
-        "shares", f"{teams} teams with the same quota", Source.GUESS, "users are divided by name"
-    )
+    among = "1 team has all of it" if teams == 1 else f"{teams} teams with the same quota"
+    yield Assumption("shares", among, Source.GUESS, "users are divided by name")
     if any(not job.pages for job in jobs):
         kept = f"what it had {format_duration(round(asked.making.checkpoint))} ago"
         yield Assumption("a job that is taken back keeps", kept, Source.GUESS, "traces do not tell")
