@@ -8,8 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
 
-from allotment.kubernetes.cluster.capacity import NOTHING, Amount
+from allotment.kubernetes.cluster.capacity import KUEUE, NOTHING, Amount, Capacity
+from allotment.kubernetes.cluster.waiting import Waiting
+
+UNSTATED: Final = Fraction(1_000_000)
+"""A quota from which on it stands for none: what is rendered for a team that states no quota."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +73,36 @@ class Shares:
         """What is guaranteed to all queues together; None where one states nothing."""
         told = dict(self.quotas)
         return told[resource] if resource in told else total(each.quota for each in self.of(resource))
+
+
+def share_of(capacity: Capacity, waiting: Waiting) -> Share:
+    """What a queue of a cluster may use, and what waits at it, as a share."""
+    quota = capacity.quota
+    ceiling = capacity.limit if capacity.scheduler == KUEUE else capacity.most
+    return Share(
+        queue=capacity.queue,
+        resource=capacity.resource,
+        quota=None if quota is None or quota >= UNSTATED else quota,
+        limit=_own_limit(capacity, ceiling),
+        weight=capacity.weight,
+        used=capacity.used,
+        borrowed=capacity.borrowed,
+        lent=capacity.lent,
+        free=capacity.free,
+        waiting=waiting.works,
+        waiting_for=waiting.amount,
+        paused=waiting.paused,
+        within=capacity.parents,
+        inactive=capacity.inactive,
+        sum=capacity.arithmetic(),
+    )
+
+
+def _own_limit(capacity: Capacity, ceiling: Amount | None) -> Amount | None:
+    """A queue in no cohort has its quota for a limit."""
+    if capacity.scheduler == KUEUE and not capacity.parents:
+        ceiling = capacity.quota
+    return None if ceiling is None or ceiling >= UNSTATED else ceiling
 
 
 def total(amounts: Iterable[Amount | None]) -> Amount | None:

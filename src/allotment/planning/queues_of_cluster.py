@@ -13,12 +13,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
-from allotment.kubernetes.cluster.capacity import KAI, KUEUE, NOTHING, Amount, Capacity, amount_text
+from allotment.kubernetes.cluster.capacity import KAI, KUEUE, Amount, amount_text
 from allotment.kubernetes.cluster.kueue_quota import cohort_quotas
 from allotment.kubernetes.cluster.quota import capacities_of
 from allotment.kubernetes.cluster.reading import NOT_SERVED
 from allotment.kubernetes.cluster.snapshot import Snapshot
-from allotment.kubernetes.cluster.waiting import Waiting, waiting_for_kai, waiting_for_kueue
+from allotment.kubernetes.cluster.waiting import Waiting, waiting_for_kueue
 from allotment.kubernetes.kinds import (
     CLAIM,
     CLUSTER_QUEUE,
@@ -29,24 +29,18 @@ from allotment.kubernetes.kinds import (
     WORKLOAD,
     Kind,
 )
-from allotment.planning.queues import Share, Shares, total
+from allotment.planning.queues import Share, Shares, share_of
+from allotment.planning.queues_of_kai import shares_of_kai
 
 BOTH: Final = "both"
 NOBODY: Final = "default"
 DEVICES: Final = "devices"
-CARDS: Final = "GPUs"
-UNSTATED: Final = Fraction(1_000_000)
-"""A quota from which on it stands for none: what is rendered for a team that states no quota."""
-
 NO_QUEUES: Final = (
     "the cluster has no queues: nothing is guaranteed to anybody, and who asks first has the cards. Claims "
     "have no quota, unless a ResourceQuota of `CLASS.deviceclass.resource.k8s.io/devices` bounds those of a "
     "namespace. Kueue or KAI would share them out"
 )
 KAI_PLACES: Final = "Kueue's quotas hold; KAI's queues are without limit, and only place what Kueue admitted"
-SURPLUS: Final = (
-    "KAI shares out what is above the quotas by weight, so what a queue may have changes with what others ask"
-)
 
 
 def shares_of_cluster(snapshot: Snapshot) -> Shares:
@@ -64,10 +58,8 @@ def shares_of_cluster(snapshot: Snapshot) -> Shares:
         ]
         return Shares(snapshot.name, BOTH if has_kai else KUEUE, shares, tuple(notes), tuple(quotas))
     if has_kai:
-        roots = [each for each in _kai(snapshot).values() if not each.parents]
-        guaranteed = ((CARDS, total(each.quota for each in roots)),)
-        notes = [*_parents(snapshot), SURPLUS, *notes]
-        return Shares(snapshot.name, KAI, tuple(_of_kai(snapshot)), tuple(notes), guaranteed)
+        found = shares_of_kai(snapshot)
+        return replace(found, notes=(*found.notes, *notes))
     is_known = all(snapshot.lacks(kind) in {None, NOT_SERVED} for kind in (CLUSTER_QUEUE, KAI_QUEUE))
     return Shares(
         snapshot.name,
@@ -100,7 +92,7 @@ def _of_kueue(snapshot: Snapshot) -> Iterator[Share]:
         for capacity in capacities_of(snapshot, resource, scheduler=KUEUE).values():
             if not capacity.is_covered:
                 continue
-            share = _share(capacity, waiting.get(capacity.queue, Waiting()))
+            share = share_of(capacity, waiting.get(capacity.queue, Waiting()))
             if counted is not None:
                 share = replace(share, waiting=counted.get(capacity.queue), waiting_for=None)
             yield share
@@ -133,57 +125,12 @@ def _cards(snapshot: Snapshot) -> tuple[str, ...]:
     return tuple(sorted(cards or covered))
 
 
-def _of_kai(snapshot: Snapshot) -> Iterator[Share]:
-    waiting = waiting_for_kai(snapshot)
-    capacities = _kai(snapshot)
-    for name in sorted(_leaves(capacities)):
-        yield _share(capacities[name], waiting.get(name, Waiting()))
-
-
-def _kai(snapshot: Snapshot) -> Mapping[str, Capacity]:
-    return capacities_of(snapshot, CARDS, scheduler=KAI)
-
-
 def _common_words(common: Mapping[str, Mapping[str, Amount]]) -> Iterator[str]:
     """What cohorts have that is no queue's own."""
     for resource, held in common.items():
         for cohort, amount in sorted(held.items()):
             words = f"cohort `{cohort}` has {amount_text(amount, resource)} `{resource}` of its own"
             yield f"{words}, which the queues below it may borrow"
-
-
-def _leaves(capacities: Mapping[str, Capacity]) -> set[str]:
-    """Queues without queues below them: they alone run work."""
-    return set(capacities) - {parent for each in capacities.values() for parent in each.parents}
-
-
-def _share(capacity: Capacity, waiting: Waiting) -> Share:
-    quota = capacity.quota
-    ceiling = capacity.limit if capacity.scheduler == KUEUE else capacity.most
-    return Share(
-        queue=capacity.queue,
-        resource=capacity.resource,
-        quota=None if quota is None or quota >= UNSTATED else quota,
-        limit=_own_limit(capacity, ceiling),
-        weight=capacity.weight,
-        used=capacity.used,
-        borrowed=capacity.borrowed,
-        lent=capacity.lent,
-        free=capacity.free,
-        waiting=waiting.works,
-        waiting_for=waiting.amount,
-        paused=waiting.paused,
-        within=capacity.parents,
-        inactive=capacity.inactive,
-        sum=capacity.arithmetic(),
-    )
-
-
-def _own_limit(capacity: Capacity, ceiling: Amount | None) -> Amount | None:
-    """A queue in no cohort has its quota for a limit."""
-    if capacity.scheduler == KUEUE and not capacity.parents:
-        ceiling = capacity.quota
-    return None if ceiling is None or ceiling >= UNSTATED else ceiling
 
 
 def _layers(snapshot: Snapshot) -> Iterator[str]:
@@ -201,19 +148,6 @@ def _layers(snapshot: Snapshot) -> Iterator[str]:
         f"two layers of quota: beside Kueue's, KAI's {names} {'has' if len(bound) == 1 else 'have'} quotas "
         "or limits too, so that what Kueue admits may wait at KAI for ever; set both to -1"
     )
-
-
-def _parents(snapshot: Snapshot) -> Iterator[str]:
-    """Parents that hold all below them to less than those say."""
-    capacities = _kai(snapshot)
-    narrowing: dict[str, list[str]] = {}
-    for name in sorted(_leaves(capacities)):
-        if parent := capacities[name].narrowed_by:
-            narrowing.setdefault(parent, []).append(name)
-    for parent, names in sorted(narrowing.items()):
-        limit = amount_text(capacities[parent].limit or NOTHING)
-        below = ", ".join(f"`{name}`" for name in names)
-        yield f"`{parent}` holds {below} together to its limit of {limit}"
 
 
 def _unread(snapshot: Snapshot) -> Iterator[str]:

@@ -228,10 +228,10 @@ def _free_words(share: Share, holder: str) -> str:
     """How much could be had now, and what of the quota is with others."""
     if share.free is None:
         return ""
-    if holder == "kai":
-        return f"; its limits leave room for {_text(share.free)} more"
     verb = "is" if share.free <= 1 else "are"
     words = f"; {_text(share.free) if share.free else 'nothing'} {verb} free for it now"
+    if holder == "kai":
+        words = f"; its limits leave room for {_text(share.free)} more"
     if share.lent:
         words += f", and {_text(share.lent)} of its quota is with others, from whom a reclaim brings it back"
     return words

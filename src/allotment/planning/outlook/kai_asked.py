@@ -6,7 +6,7 @@ yet written into pods is seen by nobody but KAI; objects that break the model ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -16,10 +16,11 @@ from allotment.kubernetes.cluster.kai_state import KaiScene, kai_scene_of, kai_v
 from allotment.kubernetes.cluster.kueue_state import ODD
 from allotment.kubernetes.cluster.snapshot import Snapshot
 from allotment.kubernetes.follow import Followed, State, parts_in
+from allotment.kubernetes.kinds import Object
 from allotment.kubernetes.render.names import lane_class
 from allotment.planning.outlook.kai import kai_outlooks, kai_outlooks_of_queues
 from allotment.planning.outlook.sending import to_be_sent, unseen
-from allotment.planning.outlook.values import KAI, Outlook, Said, SaidOfQueues
+from allotment.planning.outlook.values import KAI, Next, Outlook, Said, SaidOfQueues
 from allotment.platform.model import Platform, Team
 from allotment.repository.model import Repository
 
@@ -27,6 +28,9 @@ MODEL: Final = "0.17"
 NEEDED: Final = (kinds.KAI_QUEUE, kinds.KAI_POD_GROUP, kinds.POD, kinds.NODE)
 OVER: Final = frozenset({State.FINISHED, State.FAILED, State.ABSENT, State.PAUSED})
 NOTHING: Final = Said(scheduler=KAI)
+NOT_SEEN: Final = (
+    "KAI has told it to wait; unless that has changed since, something that was not seen holds what it needs"
+)
 AFTER_KUEUE: Final = "KAI sees its pods once Kueue has admitted it"
 
 
@@ -34,11 +38,7 @@ def kai_next_of(snapshot: Snapshot, found: Followed) -> Said:
     """What becomes of the pods of a campaign, a fleet or a gang that wait, or would be evicted."""
     if found.state in OVER or not snapshot.of(kinds.KAI_QUEUE):
         return NOTHING
-    keys = [
-        f"{each['metadata'].get('namespace') or ''}/{each['metadata']['name']}"
-        for part in parts_in(snapshot, found.namespace, found.name)
-        for each in part.groups
-    ]
+    keys = [_key(each) for part in parts_in(snapshot, found.namespace, found.name) for each in part.groups]
     return _asked(snapshot, keys) if keys else NOTHING
 
 
@@ -66,14 +66,19 @@ def kai_next_of_queues(snapshot: Snapshot) -> SaidOfQueues:
     """Who waits in each queue, and what becomes of them."""
     if not snapshot.of(kinds.KAI_QUEUE):
         return SaidOfQueues({}, scheduler=KAI)
-    told: dict[str, Mapping[str, tuple[Outlook, ...]]] = {}
+    queue_of: dict[str, str] = {}
 
     def ask(scene: KaiScene) -> Sequence[Outlook]:
-        told["queues"] = kai_outlooks_of_queues(scene)
-        return [each for queue in told["queues"].values() for each in queue]
+        told = kai_outlooks_of_queues(scene)
+        queue_of.update((each.workload, name) for name, line in told.items() for each in line)
+        return [each for line in told.values() for each in line]
 
     said = _modelled(snapshot, ask)
-    return SaidOfQueues(told.get("queues", {}), said.version, said.model, said.notes, KAI)
+    queues = {
+        name: tuple(each for each in said.outlooks if queue_of[each.workload] == name)
+        for name in dict.fromkeys(queue_of.values())
+    }
+    return SaidOfQueues(queues if said.outlooks else {}, said.version, said.model, said.notes, KAI)
 
 
 def _asked(snapshot: Snapshot, keys: Sequence[str]) -> Said:
@@ -93,7 +98,28 @@ def _modelled(snapshot: Snapshot, ask: Callable[[KaiScene], Sequence[Outlook]]) 
         return _broken(error)
     if not found:
         return NOTHING
+    refused = {_key(each) for each in _refused(snapshot)}
+    found = tuple(
+        replace(each, notes=(NOT_SEEN, *each.notes)) if _is_news(each, refused) else each for each in found
+    )
     return Said(found, kai_version(snapshot), MODEL, scene.notes, scheduler=KAI)
+
+
+def _key(value: Object) -> str:
+    return f"{value['metadata'].get('namespace') or ''}/{value['metadata']['name']}"
+
+
+def _refused(snapshot: Snapshot) -> Iterator[Object]:
+    """The groups that KAI has told that they cannot be scheduled."""
+    for each in snapshot.of(kinds.KAI_POD_GROUP):
+        told = (each.get("status") or {}).get("schedulingConditions") or ()
+        if any(condition.get("status") == "True" for condition in told):
+            yield each
+
+
+def _is_news(found: Outlook, refused: Collection[str]) -> bool:
+    """Whether KAI has said something else of it than the model does."""
+    return found.next is Next.STARTS and found.cycle == 1 and found.workload in refused
 
 
 def _broken(error: Exception) -> Said:
