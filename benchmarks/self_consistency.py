@@ -22,7 +22,7 @@ from allotment.simulation.traces.times import Redrawing
 from allotment.simulation.work import Work
 from benchmarks.ratio import Ratio
 
-SIZES = {"philly": 0.8, "helios": 0.25}
+SIZES = {"philly": 0.8, "helios": 0.06}
 """The traces, and clusters so small for their first jobs that many of these wait."""
 SCHEDULERS = (Scheduler.SIMPLE, Scheduler.DEFAULT, Scheduler.KUEUE, Scheduler.KAI)
 JOBS = int(os.environ.get("ALLOT_TRACE_JOBS", "200"))
