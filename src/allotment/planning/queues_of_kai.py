@@ -38,8 +38,7 @@ def shares_of_kai(snapshot: Snapshot) -> Shares:
     """The share of each queue that runs work."""
     capacities = capacities_of(snapshot, CARDS, scheduler=KAI)
     waiting = waiting_for_kai(snapshot)
-    roots = [each for each in capacities.values() if not each.parents]
-    guaranteed = ((CARDS, total(each.quota for each in roots)),)
+    guaranteed = ((CARDS, _guaranteed(capacities)),)
     leaves = _leaves(capacities)
     scene, why = _scene(snapshot)
     if scene is None:
@@ -67,6 +66,17 @@ def _scene(snapshot: Snapshot) -> tuple[KaiScene | None, tuple[str, ...]]:
     except ODD as error:
         words = f"something is not as KAI's API has it ({type(error).__name__}: {error})"
         return None, (f"fair shares are not told: {words}",)
+
+
+def _guaranteed(capacities: Mapping[str, Capacity], above: str = "") -> Amount | None:
+    """What queues have for sure together; of one without a quota of its own, what those below it have."""
+    amounts = []
+    for name, each in capacities.items():
+        if (each.parents[0] if each.parents else "") != above:
+            continue
+        is_leaf = all(name not in other.parents for other in capacities.values())
+        amounts.append(each.quota if each.quota is not None or is_leaf else _guaranteed(capacities, name))
+    return total(amounts)
 
 
 def _leaves(capacities: Mapping[str, Capacity]) -> set[str]:

@@ -31,12 +31,11 @@ from allotment.scheduling.kai import (
 from allotment.scheduling.state.pod_groups import ALLOCATED, PodGroup, PodStatus, SubGroup
 from allotment.scheduling.state.state import State
 
-MOST_ROUNDS: Final = 20
+MOST_ROUNDS: Final = 200
+LEAST_ROUNDS: Final = 5
 MOST_ENDS: Final = 40
-MOST_TRIED: Final = 200
-"""Rounds in all that are spent on finding who must end."""
-MOST_LOOKED_AT: Final = 60_000
-"""Nodes and pods that all of those rounds look at together."""
+MOST_LOOKED_AT: Final = 100_000
+"""Nodes and pods that all rounds look at together, and as many again to find who must end."""
 SECOND: Final = 1.0
 MENDED_BY_NO_END: Final = frozenset({Reason.NO_QUEUE, Reason.DELAY})
 WHY: Final[Mapping[Action, str]] = {
@@ -60,11 +59,14 @@ class _Run:
     evicted: list[Evicted] = field(default_factory=list)
     made_anew: set[str] = field(default_factory=set)
     rounds: int = 0
+    is_cut: bool = False
 
-    def go(self, until: str | None = None, most: int = MOST_ROUNDS) -> _Run:
-        """Until a group gets pods, or nothing moves."""
-        while self.rounds < most and until not in self.started and self._round():
-            pass
+    def go(self, most: int, until: str | None = None) -> _Run:
+        """Until a group gets pods, or nothing moves, or there were so many."""
+        moves = True
+        while moves and self.rounds < most and until not in self.started:
+            moves = self._round()
+        self.is_cut = moves and self.rounds >= most
         return self
 
     def _round(self) -> bool:
@@ -87,13 +89,19 @@ class _Run:
         return going or any(isinstance(each, Bound | Evicted) for each in decisions)
 
 
-def _begin(scene: KaiScene) -> _Run:
-    return _Run(scene.state, Memory(scene.settings), scene.now)
+def _run(scene: KaiScene) -> _Run:
+    return _Run(scene.state, Memory(scene.settings), scene.now).go(_rounds(scene))
+
+
+def _rounds(scene: KaiScene) -> int:
+    """How many there is time for."""
+    size = len(scene.state.nodes) + sum(len(group.pods) for group in scene.state.pod_groups.values())
+    return max(LEAST_ROUNDS, min(MOST_ROUNDS, MOST_LOOKED_AT // max(1, size)))
 
 
 def kai_outlooks(scene: KaiScene, keys: Iterable[str]) -> tuple[Outlook, ...]:
     """What KAI would do with these groups; nothing of one that waits for nothing, and loses nothing."""
-    run = _begin(scene).go()
+    run = _run(scene)
     found = []
     for key in keys:
         group = scene.state.pod_groups.get(key)
@@ -106,7 +114,7 @@ def kai_outlooks(scene: KaiScene, keys: Iterable[str]) -> tuple[Outlook, ...]:
 
 def kai_outlooks_of_queues(scene: KaiScene) -> Mapping[str, tuple[Outlook, ...]]:
     """Which groups wait in each queue, in the order of its line, and what would become of each."""
-    run = _begin(scene).go()
+    run = _run(scene)
     found: dict[str, tuple[Outlook, ...]] = {}
     queues = standings(scene.state, Memory(scene.settings), scene.now).queues
     for name, queue in sorted(queues.items()):
@@ -123,6 +131,8 @@ def kai_outlooks_of_queues(scene: KaiScene) -> Mapping[str, tuple[Outlook, ...]]
 def _told(scene: KaiScene, run: _Run, key: str, group: PodGroup) -> Outlook | None:
     waiting = {pod.id for pod in group.pods if pod.status is PodStatus.PENDING}
     notes = tuple(_losses(scene, run, key))
+    if run.is_cut:
+        notes += (f"that is as far as {run.rounds:,} rounds go; KAI decides once a second",)
     if not waiting:
         last = next((each for each in run.evicted if each.group == key), None)
         if last is None:
@@ -176,7 +186,7 @@ def _before(run: _Run, group: PodGroup) -> str:
     for leaf in _leaves(group.tree):
         if alive[leaf.name] < (leaf.minimum or 0):
             return f"it needs {leaf.minimum:,} pods together, and has {alive[leaf.name]:,}"
-    within = f" within {MOST_ROUNDS} rounds" if run.rounds >= MOST_ROUNDS else ""
+    within = f" within {run.rounds:,} rounds" if run.is_cut else ""
     return f"others are before it, and KAI does not come to it{within}"
 
 
@@ -195,13 +205,12 @@ def _with_ends(scene: KaiScene, key: str, found: Outlook) -> Outlook:
         for each, group in state.pod_groups.items()
         if each != key and any(sizes := _size(scene, group))
     }
-    looked_at = len(state.nodes) + sum(len(group.pods) for group in state.pod_groups.values())
-    left = min(MOST_TRIED, MOST_LOOKED_AT // max(1, looked_at))
+    left = _rounds(scene)
 
     def lets_in(keys: Sequence[str]) -> bool:
         nonlocal left
         trial = _Run(ended(state, keys), Memory(scene.settings), scene.now)
-        trial.go(key, max(1, min(MOST_ROUNDS, left)))
+        trial.go(max(1, left), until=key)
         left -= trial.rounds
         return key in trial.started and not any(each.by == key for each in trial.evicted)
 

@@ -7,13 +7,15 @@ GPUs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from allotment.scheduling.kai.accounts import Account, within
 from allotment.scheduling.kai.axes import Triple
+from allotment.scheduling.kai.groups import Group
 from allotment.scheduling.kai.lines import in_order
 from allotment.scheduling.kai.memory import Memory
+from allotment.scheduling.kai.runtimes import young
 from allotment.scheduling.kai.session import Session
 from allotment.scheduling.kai.ties import Ties
 from allotment.scheduling.state.state import State
@@ -24,8 +26,8 @@ class Standing:
     """A queue's books. ``asked`` is all that its pods ask for, what they hold included.
 
     ``line`` are the groups that wait in it, in their order. ``goes_first`` is the group that its siblings
-    would get pods of first, empty where it has nothing beyond its quota; ``kept_until`` is until when none
-    that is needed is taken.
+    would get pods of first, empty where it has nothing beyond its quota; ``kept_until`` is until when it is
+    left alone, if it is.
     """
 
     name: str
@@ -57,9 +59,8 @@ def standings(state: State, memory: Memory, now: float, ties: Ties = Ties.FIRST_
     victims = in_order(session, candidates, victims=True)
     found = {}
     for name, account in session.accounts.items():
-        first = next(iter(victims.get(name, ())), None)
         is_over = not within(account.held, account.quota)
-        least = _kept_for(session, account)
+        first, kept = _first_to_go(session, account, victims.get(name, ()) if is_over else ())
         found[name] = Standing(
             name=name,
             parent=None if account.parent is None else account.parent.name,
@@ -70,10 +71,22 @@ def standings(state: State, memory: Memory, now: float, ties: Ties = Ties.FIRST_
             held=_triple(account.held),
             asked=_triple(account.asked),
             line=tuple(group.key for group in lines.get(name, ())),
-            goes_first=first.key if first is not None and is_over else "",
-            kept_until=first.started + least if first is not None and first.started is not None else None,
+            goes_first=first,
+            kept_until=kept,
         )
     return Standings(session.total, found)
+
+
+def _first_to_go(session: Session, account: Account, victims: Sequence[Group]) -> tuple[str, float | None]:
+    """The first that may lose pods now; where all are kept for a time, the one that is kept the shortest."""
+    least = _kept_for(session, account)
+    kept: list[tuple[float, str]] = []
+    for each in victims:
+        if each.elastic or each.started is None or not young(session, each, least):
+            return each.key, None
+        kept.append((each.started + least, each.key))
+    until, key = min(kept, default=(None, ""))
+    return key, until
 
 
 def _kept_for(session: Session, account: Account) -> float:
