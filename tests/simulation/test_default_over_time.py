@@ -47,6 +47,16 @@ def test_it_knows_no_teams() -> None:
     assert started(outcome, "second") == [1200.0]
 
 
+def test_what_waits_has_the_card_before_the_next_pod_of_its_job_is_there() -> None:
+    first = replace(campaign("first", "a", 3, (1, 1), seconds=100.0), ask=ask())
+    second = replace(campaign("second", "b", 3, (1, 1), seconds=100.0, arrival=1.0), ask=ask())
+    seen = setting(DEFAULT, TEAMS, cards=(1,), pace=replace(AT_ONCE, job_sync=1.0))
+    outcome = played(seen, first, second)
+    assert started(outcome, "first") == [0.0, 200.0, 400.0]
+    assert started(outcome, "second") == [100.0, 300.0, 500.0]
+    assert finish(outcome, "second") == 601.0
+
+
 def test_pods_are_bound_at_a_rate() -> None:
     slow = setting(DEFAULT, TEAMS, cards=(8,), pace=replace(AT_ONCE, default_rate=2.0))
     assert started(played(slow, wide("w", "a", 6)), "w") == [0, 0, 1, 1, 2, 2]

@@ -19,10 +19,11 @@ class What(IntEnum):
     GANG = 0
     END = 1
     NODE = 2
-    OVER = 3
-    ARRIVAL = 4
-    RETRY = 5
-    READY = 6
+    SYNC = 3
+    OVER = 4
+    ARRIVAL = 5
+    RETRY = 6
+    READY = 7
 
 
 class Agenda:

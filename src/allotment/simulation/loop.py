@@ -55,6 +55,7 @@ class Loop:
             What.GANG: self.pods.gang_over,
             What.END: self.pods.due,
             What.NODE: self._node,
+            What.SYNC: self.pods.synced,
             What.OVER: self.works.ends,
             What.ARRIVAL: self.works.arrives,
             What.RETRY: self.pods.retries,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from allotment.simulation.adapters.adapter import Start, Stop
@@ -17,6 +18,16 @@ from allotment.simulation.setting import Setting
 from allotment.simulation.work import Kind
 
 _TAKEN: Final = frozenset({End.RECLAIMED, End.NODE_LOST, End.SHRUNK})
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A pod that is gone: of which index, how, and whether less is left to do than before."""
+
+    job: Job
+    index: int
+    end: End
+    is_news: bool
 
 
 class Pods:
@@ -150,10 +161,8 @@ class Pods:
         """A pod is gone."""
         job, pod, now = run.job, run.pod, self.agenda.now
         del job.runs[pod]
-        job.existing -= 1
         self.kubelet.gone(run.devices)
         self.news.ended.append(pod)
-        self.news.making[pod.work] = job
         left = job.left
         if settled is None and job.work.kind is Kind.GANG:
             settled = self.gangs.lost(run, now)
@@ -162,12 +171,24 @@ class Pods:
         self.write(run, end, settled)
         if end in _TAKEN:
             job.reclaimed(pod.number, settled.pages)
-        if end is End.FAILED and job.is_open(pod.number) and not job.over:
-            self.agenda.at(now + self._back_off(job, pod.number), What.RETRY, (job, pod.number))
+        ended = Ended(job, pod.number, end, job.left != left)
+        after = self.setting.pace.job_sync
+        if after > 0 and job.work.kind is not Kind.FLEET:
+            self.agenda.at(now + after, What.SYNC, ended)
+        else:
+            self.synced(ended)
+
+    def synced(self, ended: Ended) -> None:
+        """The controller of a pod's Job has seen that it is gone."""
+        job, index, now = ended.job, ended.index, self.agenda.now
+        job.existing -= 1
+        self.news.making[job.work.name] = job
+        if ended.end is End.FAILED and job.is_open(index) and not job.over:
+            self.agenda.at(now + self._back_off(job, index), What.RETRY, (job, index))
         elif not job.over:
-            job.replace(pod.number)
-        if job.left != left or job.over:
-            self.news.touched[pod.work] = job
+            job.replace(index)
+        if ended.is_news or job.over:
+            self.news.touched[job.work.name] = job
 
     def lost_with(self, node: str) -> None:
         """All pods of a node are lost."""
