@@ -101,7 +101,7 @@ def _sections(found: Comparison) -> Iterator[Section]:
 
 
 def _advice(advice: Advice) -> Section:
-    parts: list[Markup] = [items([_capital(each) for each in (*advice.reasons, *advice.costs)])]
+    parts: list[Markup] = [items([*advice.reasons, *advice.costs])]
     if advice.not_if:
         parts += [heading("Not if"), items(advice.not_if)]
     title = f"Worth adding {advice.adding}, against {advice.against}? {_capital(advice.verdict)}"
