@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from allotment.events.event import Event, parse_line
-from allotment.events.sinks import ListSink, PipeSink, Tee
+from allotment.events.sinks import PipeSink
 
 Pipe = tuple[int, int]
 
@@ -69,11 +69,3 @@ def test_a_reader_that_is_gone_is_no_fault(pipe: Pipe) -> None:
     sink.emit(event(1))
     sink.emit(event(2))
     assert sink.dropped == 1
-
-
-def test_a_tee_passes_events_to_each() -> None:
-    first, second = ListSink(), ListSink()
-    tee = Tee([first, second])
-    tee.emit(event(1))
-    tee.flush()
-    assert first.kinds() == second.kinds() == ["page.done"]

@@ -7,7 +7,7 @@ from statistics import mean, quantiles, stdev
 
 import pytest
 
-from allotment.simulation.distributions import Clustered, Constant, LogNormal, Mixture, Scaled, through
+from allotment.simulation.distributions import Clustered, Constant, LogNormal, Scaled, through
 from allotment.simulation.run_times import Distribution, Sampled
 
 WIDE = through(4.0, 0.95, 16.0)
@@ -15,7 +15,6 @@ KINDS: dict[str, Distribution] = {
     "constant": Constant(3.0),
     "log-normal": WIDE,
     "cut": LogNormal(4.0, 1.2, 20.0),
-    "mixture": Mixture((Constant(1.0), WIDE), (3.0, 1.0)),
     "scaled": Scaled(WIDE, 2.0),
     "sampled": Sampled((1.0, 2.0, 30.0)),
 }

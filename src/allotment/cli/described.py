@@ -42,11 +42,6 @@ class Described:
     place: Place
 
 
-def is_described(asked: AskedWorld) -> bool:
-    """Whether the options describe a fleet, and name no cluster."""
-    return bool(asked.devices) or asked.describe is not None
-
-
 def described(chosen: ChosenWorld, platform: Platform) -> Described:
     """The fleet with the platform's queues."""
     place = Place(chosen.without_errors(), chosen.name, None, chosen.is_here)

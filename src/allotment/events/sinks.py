@@ -7,7 +7,6 @@ few events wait here, and further ones are dropped; the reader takes counts from
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from typing import Protocol
 
 from allotment.events.event import Event
@@ -51,23 +50,6 @@ class ListSink:
     def kinds(self) -> list[str]:
         """The kinds of the events so far."""
         return [event.kind for event in self.events]
-
-
-class Tee:
-    """Passes events on to several sinks."""
-
-    def __init__(self, sinks: Iterable[Sink]) -> None:
-        self._sinks = tuple(sinks)
-
-    def emit(self, event: Event) -> None:
-        """Pass the event on to each."""
-        for sink in self._sinks:
-            sink.emit(event)
-
-    def flush(self) -> None:
-        """Flush each."""
-        for sink in self._sinks:
-            sink.flush()
 
 
 class PipeSink:

@@ -20,7 +20,6 @@ from allotment.platform.names import look_printable, looks_secret
 
 REGION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,62}")
 ENCRYPTIONS: Final = ("AES256", "aws:kms", "aws:kms:dsse")
-LONGEST_TIMEOUT: Final = 3600
 
 HINTS: Final = {
     "virtual_hosted": "write `path_style: false`",

@@ -1,4 +1,4 @@
-"""Distributions beside measured values: a constant, a log-normal through quantiles, and a mixture.
+"""Distributions beside measured values: a constant, and a log-normal through quantiles.
 
 Times of pages are skewed to the right and never negative, as sums of many small factors are: a log-normal
 through two known quantiles says that with the least that is made up. Sums of few values are drawn one by one;
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Final
 
@@ -88,33 +88,6 @@ def through(half: float, part: float, value: float, most: float = math.inf) -> L
 
 
 @dataclass(frozen=True, slots=True)
-class Mixture:
-    """One of several distributions for each value, each so often as its weight says."""
-
-    parts: Sequence[Distribution]
-    weights: Sequence[float] = field(default=())
-
-    def draw(self, stream: random.Random) -> float:
-        """One value."""
-        return self._part(stream).draw(stream)
-
-    def total(self, stream: random.Random, count: int) -> float:
-        """The sum of so many values, each of a part of its own."""
-        weights = self.weights or [1.0] * len(self.parts)
-        if count <= ONE_BY_ONE:
-            return sum(self.draw(stream) for _ in range(count))
-        left, rest, found = count, sum(weights), 0.0
-        for part, weight in zip(self.parts, weights, strict=True):
-            taken = left if weight >= rest else _binomial(stream, left, weight / rest)
-            found += part.total(stream, taken)
-            left, rest = left - taken, rest - weight
-        return found
-
-    def _part(self, stream: random.Random) -> Distribution:
-        return stream.choices(self.parts, self.weights or None)[0]
-
-
-@dataclass(frozen=True, slots=True)
 class Scaled:
     """Another distribution, in which all takes so many times as long."""
 
@@ -148,11 +121,3 @@ class Clustered:
         """The sum of so many values of one group."""
         group = self.groups[int(stream.random() * len(self.groups))]
         return sum(stream.choices(group, k=count))
-
-
-def _binomial(stream: random.Random, count: int, chance: float) -> int:
-    """How many of so many come true; of many by the normal distribution, which is near enough there."""
-    if count <= ONE_BY_ONE:
-        return sum(stream.random() < chance for _ in range(count))
-    spread = math.sqrt(count * chance * (1 - chance))
-    return min(count, max(0, round(stream.gauss(count * chance, spread))))

@@ -56,29 +56,8 @@ def course(case: Case, seed: int) -> Outcome:
     return simulate(case.setting, case.works, case.run_times, Draws(seed), case.until)
 
 
-def itself(outcome: Outcome) -> Outcome:
-    """The outcome as it is."""
-    return outcome
-
-
 def untold(_done: int, _of: int) -> None:
     """Tell nobody how far it is."""
-
-
-def draws_of(
-    setting: Setting,
-    works: Sequence[Work],
-    run_times: RunTimes,
-    seeds: Sequence[int],
-    until: float,
-    *,
-    processes: int | None = None,
-    read: Callable[[Outcome], T] = itself,  # type: ignore[assignment] # the outcome is what is read
-    told: Told = untold,
-) -> tuple[T, ...]:
-    """What was read from the outcome of each seed, in their order; ``read`` has to be a module's function."""
-    case = Case(setting, tuple(works), run_times, until)
-    return played([case], [Task(0, seed) for seed in seeds], read, processes=processes, told=told)
 
 
 def played(

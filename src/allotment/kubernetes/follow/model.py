@@ -55,7 +55,6 @@ class Evidence:
 class Cause:
     """Why it is not running, or not all of it; ``kind`` is for programs and stays what it is.
 
-    ``needs_devices``: the question goes on with which devices there are, which the allocator answers.
     ``brief`` is the sentence without how many it is about, where it has one.
     """
 
@@ -65,7 +64,6 @@ class Cause:
     remedy: str
     evidence: tuple[Evidence, ...]
     indexes: tuple[int, ...] = ()
-    needs_devices: bool = False
     brief: str = ""
 
 

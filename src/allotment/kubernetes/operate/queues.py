@@ -19,7 +19,7 @@ from allotment.kubernetes.cluster.capacity import KUEUE, NOTHING, Amount, Capaci
 from allotment.kubernetes.cluster.quota import capacities_of, cluster_queue_of
 from allotment.kubernetes.cluster.waiting import asked_of
 from allotment.kubernetes.follow import fields
-from allotment.kubernetes.kinds import CLUSTER_QUEUE, WORKLOAD, Object
+from allotment.kubernetes.kinds import WORKLOAD, Object
 from allotment.kubernetes.operate.part import Cell, count_of, reclaimed
 from allotment.kubernetes.operate.values import LAG
 
@@ -53,11 +53,6 @@ class Queues:
     snapshot: Snapshot
     now: float
     _capacities: dict[str, Mapping[str, Capacity]] = field(default_factory=dict, repr=False, compare=False)
-
-    @property
-    def are_known(self) -> bool:
-        """Whether the queues could be read."""
-        return bool(self.snapshot.of(CLUSTER_QUEUE))
 
     def capacity(self, queue: str, resource: str) -> Capacity | None:
         """What a queue may use of a resource."""

@@ -40,11 +40,6 @@ def pipeline_map(pipeline: Pipeline) -> str:
     return f"pipeline-{pipeline.id}-{recipe_of(pipeline)}"
 
 
-def prepare_job(pipeline: Pipeline) -> str:
-    """The Job that prepares a recipe."""
-    return cut(f"prepare-{pipeline.id.replace('.', '-')}", LONGEST_NAME - 13) + f"-{recipe_of(pipeline)}"
-
-
 def lane_class(lane: str) -> str:
     """The priority class of a lane."""
     return cut(f"{ROOT}-{lane}", LONGEST_NAME)

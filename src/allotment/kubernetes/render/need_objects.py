@@ -41,11 +41,6 @@ class PodNeed:
     cores: int | None = None
     notes: tuple[Note, ...] = ()
 
-    @property
-    def has_device(self) -> bool:
-        """Whether a pod of it gets a device at all."""
-        return bool(self.claims or self.annotations)
-
 
 def pod_need(
     context: Context,

@@ -75,12 +75,6 @@ def changes_since(earlier: Earlier, repository: Repository) -> Changes:
     return Changes(earlier.name, tuple(found), notes)
 
 
-def everything_new(repository: Repository, against: str) -> Changes:
-    """All of it is to do, for nothing is known of what was done."""
-    names = [f"{kind}/{name}" for kind, each in _names(repository) for name in each]
-    return Changes(against, tuple(Change(name, Becomes.NEW) for name in names))
-
-
 def planned_names(changes: Changes) -> tuple[str, ...]:
     """The works, by name, that a plan of these changes is about."""
     kept_ones = {Becomes.NEW, Becomes.CHANGED}

@@ -28,9 +28,6 @@ STANDING_EVENTS = {
 }
 
 
-TOLD_OTHERWISE = frozenset({WaitReason.WINDOW, WaitReason.NEVER, WaitReason.PREPARING})
-
-
 class Halt(StrEnum):
     """Why a campaign starts no more volumes."""
 

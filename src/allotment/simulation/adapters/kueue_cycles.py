@@ -109,7 +109,7 @@ class Cycles:
         why = str(decision.cause or decision.reason)
         if job.grows:
             ledger.take_back(job, now)
-        job.evicted, job.came_back = now, True
+        job.evicted = now
         if job.work.kind is not Kind.FLEET:
             ledger.orders.append(MayRun(job.work.name, 0, whom, why, decision.message))
         for pod, since in job.pods.items():

@@ -41,7 +41,6 @@ class Job:
     pods: dict[PodId, float | None] = field(default_factory=dict)
     leaving: set[PodId] = field(default_factory=set)
     evicted: float | None = None
-    came_back: bool = False
     stepped: float = float("-inf")
     paused: float = float("-inf")
     refused: int = 0

@@ -155,9 +155,8 @@ def _topology(_part: Part, workload: Object, found: fields.Condition) -> Cause:
 def _misconfigured(part: Part, workload: Object, found: fields.Condition) -> Cause:
     refusal = refusal_of(found.message)
     shown = (*by_condition(workload, RESERVED), *by_condition(workload, "Requeued"))
-    devices = refusal.kind in {"nothing-matches", "selector-fails", "class-missing"}
     remedy = refusal.remedy.replace("NAME", part.name)
-    return Cause(refusal.kind, refusal.state, refusal.sentence, remedy, shown, needs_devices=devices)
+    return Cause(refusal.kind, refusal.state, refusal.sentence, remedy, shown)
 
 
 def _pods_ready(_part: Part, workload: Object, _found: fields.Condition) -> Cause:

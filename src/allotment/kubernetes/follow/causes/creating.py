@@ -129,7 +129,7 @@ def class_missing(part: Part) -> Iterator[Cause]:
         )
     ]
     shown += [evidence(pod, "status.conditions[PodScheduled]", found.words) for pod, found in said[:1]]
-    yield Cause("class-missing", State.NEVER, words, remedy, tuple(shown), needs_devices=True)
+    yield Cause("class-missing", State.NEVER, words, remedy, tuple(shown))
 
 
 def gated(part: Part) -> Iterator[Cause]:

@@ -20,7 +20,6 @@ from allotment.kubernetes.kinds import Object
 
 STOPPED: Final = ("Hold", "HoldAndDrain")
 BY_SOMEBODY: Final = "somebody has paused it"
-PAUSER: Final = "allotment-pause"
 _GIVEN_UP: Final = {
     "DeactivatedDueToRequeuingLimitExceeded": "its pods did not become ready in time, time and again",
     "DeactivatedDueToMaximumExecutionTimeExceeded": "it used up the time that it may run",

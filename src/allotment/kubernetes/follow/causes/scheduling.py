@@ -71,7 +71,7 @@ def selector_fails(part: Part) -> Iterator[Cause]:
                 f"{short(found.message, 160)}"
             )
             remedy = f"mend `select` in its pipeline; then {anew(part)}"
-        yield Cause("selector-fails", State.NEVER, words, remedy, _said(pod, found), needs_devices=True)
+        yield Cause("selector-fails", State.NEVER, words, remedy, _said(pod, found))
         return
 
 
@@ -100,7 +100,7 @@ def no_driver(part: Part) -> Iterator[Cause]:
                 ),
                 *(each for pod, told in unschedulable(part)[:1] for each in _said(pod, told)),
             )
-            yield Cause("no-driver", State.NEVER, words, remedy, shown, needs_devices=True)
+            yield Cause("no-driver", State.NEVER, words, remedy, shown)
             return
         yield from _on_selected(part, drivers[0], slices)
 
@@ -129,7 +129,7 @@ def _on_selected(part: Part, driver: str, slices: list[Object]) -> Iterator[Caus
         evidence(pod, "spec.nodeSelector", labels),
         Evidence("ResourceSlices", "spec.nodeName", f"of {driver}: {listed(sorted(named))}"),
     )
-    yield Cause("no-driver-on-nodes", State.NEVER, words, remedy, shown, needs_devices=True)
+    yield Cause("no-driver-on-nodes", State.NEVER, words, remedy, shown)
 
 
 def drivers_of(device_class: Object) -> tuple[str, ...]:
@@ -219,7 +219,7 @@ def no_node(part: Part) -> Iterator[Cause]:
     if claims and not others:
         nodes = "the only one does not have" if total == 1 else f"none of {total:,} has"
         words = f"{many}: {nodes} the devices free that its claim asks for"
-        yield Cause("no-devices-free", State.WAITING, words, ask_on(part), shown, needs_devices=True)
+        yield Cause("no-devices-free", State.WAITING, words, ask_on(part), shown)
         return
     if claims or NO_CLAIM in found.message:
         rest = "; ".join(f"{number} {_plain(reason)}" for reason, number in others.items())
@@ -228,7 +228,7 @@ def no_node(part: Part) -> Iterator[Cause]:
             "asks for"
         )
         words += f", and of the others {rest}" if rest else ""
-        yield Cause("no-devices-free", State.WAITING, words, ask_on(part), shown, needs_devices=True)
+        yield Cause("no-devices-free", State.WAITING, words, ask_on(part), shown)
         return
     if reasons:
         words = (

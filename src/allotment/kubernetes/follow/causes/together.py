@@ -175,14 +175,14 @@ def _errors(part: Part, group: Object, message: str, shown: Evidence) -> Cause:
             f"{found[2]} of its pods have to start together, and there is room for {found[1]}: {why}{place}"
         )
         remedy = "nothing if others end; else a smaller `min` in its file, or fewer devices per pod"
-        return Cause("gang", State.WAITING, words, remedy, (shown,), needs_devices=True)
+        return Cause("gang", State.WAITING, words, remedy, (shown,))
     if "topology" in message.lower():
         words = f"its pods have to be together in one place, and none has room: {why}{place}"
         remedy = "wait until others end there, or write `topology: {prefer: …}` for `require`"
         return Cause("topology", State.WAITING, words, remedy, (shown,))
     words = f"KAI finds no place for its pods: {why}{place}"
     remedy = ask_on(part)
-    return Cause("no-devices-free", State.WAITING, words, remedy, (shown,), needs_devices=True)
+    return Cause("no-devices-free", State.WAITING, words, remedy, (shown,))
 
 
 def kai_silent(part: Part) -> Iterator[Cause]:
@@ -211,7 +211,7 @@ def gang(part: Part) -> Iterator[Cause]:
             words += f" ({short(found.message, 160)})"
         remedy = "nothing if others end; else a smaller `min` in its file, or fewer devices per worker"
         shown = (evidence(group, "status.conditions[PodGroupScheduled]", found.words),)
-        yield Cause("gang", State.WAITING, words, remedy, shown, needs_devices=True)
+        yield Cause("gang", State.WAITING, words, remedy, shown)
         return
 
 

@@ -7,7 +7,7 @@ how large a slice is, and what is no valid wish at all.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from allotment.devices.nodes import NodeSelector
 from allotment.scheduling.kueue.charges import DomainUse
@@ -62,10 +62,6 @@ class Wish:
     def slices(self) -> int:
         """How many slices that is."""
         return self.count // self.size
-
-    def for_count(self, count: int) -> Wish:
-        """The same for another number of pods."""
-        return replace(self, count=count)
 
 
 def is_loose(topology: TopologyRequest | None, *, implied: bool) -> bool:
