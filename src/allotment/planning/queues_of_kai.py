@@ -38,34 +38,45 @@ def shares_of_kai(snapshot: Snapshot) -> Shares:
     """The share of each queue that runs work."""
     capacities = capacities_of(snapshot, CARDS, scheduler=KAI)
     waiting = waiting_for_kai(snapshot)
-    guaranteed = ((CARDS, _guaranteed(capacities)),)
+    hidden = unseen(snapshot, (KAI_QUEUE, KAI_POD_GROUP, POD, NODE))
+    if hidden:
+        why = f"what queues hold is as their status says, and fair shares are not told: {hidden}"
+        return _written(snapshot, capacities, waiting, (why,))
+    if not snapshot.of(NODE):
+        return _written(snapshot, capacities, waiting)
+    try:
+        return _counted(snapshot, capacities, waiting)
+    except ODD as error:
+        words = f"something is not as KAI's API has it ({type(error).__name__}: {error})"
+        return _written(snapshot, capacities, waiting, (f"fair shares are not told: {words}",))
+
+
+def _written(
+    snapshot: Snapshot,
+    capacities: Mapping[str, Capacity],
+    waiting: Mapping[str, Waiting],
+    notes: tuple[str, ...] = (),
+) -> Shares:
+    """As the objects themselves say it."""
     leaves = _leaves(capacities)
-    scene, why = _scene(snapshot)
-    if scene is None:
-        shares = tuple(share_of(capacities[name], waiting.get(name, Waiting())) for name in sorted(leaves))
-        notes = [*_narrowing(capacities, leaves), SURPLUS, *why]
-        return Shares(snapshot.name, KAI, shares, tuple(notes), guaranteed)
+    shares = tuple(share_of(capacities[name], waiting.get(name, Waiting())) for name in sorted(leaves))
+    notes = (*_narrowing(capacities, leaves), SURPLUS, *notes)
+    return Shares(snapshot.name, KAI, shares, notes, ((CARDS, _guaranteed(capacities)),))
+
+
+def _counted(
+    snapshot: Snapshot, capacities: Mapping[str, Capacity], waiting: Mapping[str, Waiting]
+) -> Shares:
+    """As pods and KAI's division say it."""
+    leaves = _leaves(capacities)
+    scene = kai_scene_of(snapshot)
     found = standings(scene.state, Memory(scene.settings), scene.now)
-    counted = {name: _counted(each, capacities, found) for name, each in capacities.items()}
+    counted = {name: _by_pods(each, capacities, found) for name, each in capacities.items()}
     shares = tuple(_lending(_shares(scene, counted, found, leaves, waiting), found))
     modelled = [BY_A_MODEL] if any(each.fair is not None for each in shares) else []
     late = _late(snapshot, capacities, waiting, found, leaves)
-    notes = [*_narrowing(counted, leaves), SURPLUS, *modelled, *late, *scene.notes]
-    return Shares(snapshot.name, KAI, shares, tuple(notes), guaranteed)
-
-
-def _scene(snapshot: Snapshot) -> tuple[KaiScene | None, tuple[str, ...]]:
-    """What KAI divides, or why that cannot be told."""
-    hidden = unseen(snapshot, (KAI_QUEUE, KAI_POD_GROUP, POD, NODE))
-    if hidden:
-        return None, (f"what queues hold is as their status says, and fair shares are not told: {hidden}",)
-    if not snapshot.of(NODE):
-        return None, ()
-    try:
-        return kai_scene_of(snapshot), ()
-    except ODD as error:
-        words = f"something is not as KAI's API has it ({type(error).__name__}: {error})"
-        return None, (f"fair shares are not told: {words}",)
+    notes = (*_narrowing(counted, leaves), SURPLUS, *modelled, *late, *scene.notes)
+    return Shares(snapshot.name, KAI, shares, notes, ((CARDS, _guaranteed(capacities)),))
 
 
 def _guaranteed(capacities: Mapping[str, Capacity], above: str = "") -> Amount | None:
@@ -84,7 +95,7 @@ def _leaves(capacities: Mapping[str, Capacity]) -> set[str]:
     return set(capacities) - {parent for each in capacities.values() for parent in each.parents}
 
 
-def _counted(capacity: Capacity, capacities: Mapping[str, Capacity], found: Standings) -> Capacity:
+def _by_pods(capacity: Capacity, capacities: Mapping[str, Capacity], found: Standings) -> Capacity:
     """The capacity with what pods hold in place of what the status says."""
     rooms = [
         limit - _held(name, found)

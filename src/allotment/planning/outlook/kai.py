@@ -32,9 +32,9 @@ from allotment.scheduling.state.pod_groups import ALLOCATED, PodGroup, PodStatus
 from allotment.scheduling.state.state import State
 
 MOST_ROUNDS: Final = 200
-LEAST_ROUNDS: Final = 5
+LEAST_ROUNDS: Final = 2
 MOST_ENDS: Final = 40
-MOST_LOOKED_AT: Final = 100_000
+MOST_LOOKED_AT: Final = 30_000
 """Nodes and pods that all rounds look at together, and as many again to find who must end."""
 SECOND: Final = 1.0
 MENDED_BY_NO_END: Final = frozenset({Reason.NO_QUEUE, Reason.DELAY})
