@@ -82,9 +82,9 @@ def waiting_for_kai(snapshot: Snapshot) -> Mapping[str, Waiting]:
         if status.get("phase") != "Pending" or spec.get("nodeName") or spec.get("schedulingGates"):
             continue
         metadata = pod["metadata"]
-        group = (metadata.get("annotations") or {}).get(GROUP)
+        group = str((metadata.get("annotations") or {}).get(GROUP))
         queue = groups.get((metadata.get("namespace"), group))
-        if queue is not None:
+        if isinstance(queue, str):
             pending.setdefault(queue, set()).add(f"{metadata.get('namespace')}/{group}")
     found = {}
     for queue in snapshot.of(KAI_QUEUE):

@@ -93,7 +93,7 @@ def _modelled(snapshot: Snapshot, ask: Callable[[KaiScene], Sequence[Outlook]]) 
         return NOTHING
     try:
         scene = kai_scene_of(snapshot)
-        found = tuple(ask(scene))
+        found, version = tuple(ask(scene)), kai_version(snapshot)
     except ODD as error:
         return _broken(error)
     if not found:
@@ -102,7 +102,7 @@ def _modelled(snapshot: Snapshot, ask: Callable[[KaiScene], Sequence[Outlook]]) 
     found = tuple(
         replace(each, notes=(NOT_SEEN, *each.notes)) if _is_news(each, refused) else each for each in found
     )
-    return Said(found, kai_version(snapshot), MODEL, scene.notes, scheduler=KAI)
+    return Said(found, version, MODEL, scene.notes, scheduler=KAI)
 
 
 def _key(value: Object) -> str:
