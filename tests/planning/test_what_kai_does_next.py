@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from allotment.kubernetes.cluster.kai_state import kai_scene_of
 from allotment.kubernetes.cluster.snapshot import Missing, Snapshot
-from allotment.kubernetes.kinds import KAI_POD_GROUP
+from allotment.kubernetes.kinds import KAI_POD_GROUP, KAI_SHARD, PRIORITY_CLASS, Kind
 from allotment.planning.outlook.asked import next_of_queues
 from allotment.planning.outlook.kai import kai_outlooks, kai_outlooks_of_queues
 from allotment.planning.outlook.kai_asked import kai_next_of_queues
@@ -166,6 +166,17 @@ def test_the_release_of_the_cluster_is_read_from_its_scheduler() -> None:
     scheduler = made("v1", "Pod", "kai-scheduler-default-7d9", IMAGE, "kai-scheduler")
     said = kai_next_of_queues(kai([node("n1")], QUEUES, [work("letters", "archive")], scheduler))
     assert (said.scheduler, said.version, said.model) == ("KAI", "0.16", "0.17")
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [(KAI_SHARD, "KAI's settings were not read"), (PRIORITY_CLASS, "priorities were not read")],
+)
+def test_what_is_taken_for_granted_is_said(kind: Kind, words: str) -> None:
+    hidden = (Missing(kind, "forbidden"),)
+    said = kai_next_of_queues(kai([node("n1")], QUEUES, [work("letters", "archive")], missing=hidden))
+    assert said.queues
+    assert said.notes[0].startswith(words)
 
 
 def test_nothing_is_told_where_groups_of_others_cannot_be_seen() -> None:

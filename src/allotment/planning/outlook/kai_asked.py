@@ -6,7 +6,7 @@ yet written into pods is seen by nobody but KAI; objects that break the model ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -14,9 +14,10 @@ from allotment.kubernetes import kinds
 from allotment.kubernetes.cluster.kai_sent import with_job_of_kai
 from allotment.kubernetes.cluster.kai_state import KaiScene, kai_scene_of, kai_version
 from allotment.kubernetes.cluster.kueue_state import ODD
+from allotment.kubernetes.cluster.reading import NOT_SERVED
 from allotment.kubernetes.cluster.snapshot import Snapshot
 from allotment.kubernetes.follow import Followed, State, parts_in
-from allotment.kubernetes.kinds import Object
+from allotment.kubernetes.kinds import Kind, Object
 from allotment.kubernetes.render.names import lane_class
 from allotment.planning.outlook.kai import kai_outlooks, kai_outlooks_of_queues
 from allotment.planning.outlook.sending import to_be_sent, unseen
@@ -27,6 +28,10 @@ from allotment.repository.model import Repository
 MODEL: Final = "0.17"
 NEEDED: Final = (kinds.KAI_QUEUE, kinds.KAI_POD_GROUP, kinds.POD, kinds.NODE)
 OVER: Final = frozenset({State.FINISHED, State.FAILED, State.ABSENT, State.PAUSED})
+TAKEN: Final[Mapping[Kind, str]] = {
+    kinds.KAI_SHARD: "KAI's settings were not read: they are taken as it is installed",
+    kinds.PRIORITY_CLASS: "priorities were not read: all but KAI's own are taken to be that of `train`",
+}
 NOTHING: Final = Said(scheduler=KAI)
 NOT_SEEN: Final = (
     "KAI has told it to wait; unless that has changed since, something that was not seen holds what it needs"
@@ -102,7 +107,15 @@ def _modelled(snapshot: Snapshot, ask: Callable[[KaiScene], Sequence[Outlook]]) 
     found = tuple(
         replace(each, notes=(NOT_SEEN, *each.notes)) if _is_news(each, refused) else each for each in found
     )
-    return Said(found, version, MODEL, scene.notes, scheduler=KAI)
+    return Said(found, version, MODEL, (*_taken(snapshot), *scene.notes), scheduler=KAI)
+
+
+def _taken(snapshot: Snapshot) -> Iterator[str]:
+    """What had to be taken for granted."""
+    for kind, words in TAKEN.items():
+        why = snapshot.lacks(kind)
+        if why is not None and not why.startswith(NOT_SERVED):
+            yield f"{words} ({kind.shown} are {why})"
 
 
 def _key(value: Object) -> str:
