@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from allotment.cli import cluster as of_cluster
+from allotment.cli import cluster_doctor as of_doctor
 from allotment.cli import invoke
 from allotment.cli.commands import apply as of_apply
 from allotment.kubernetes.client import Client
@@ -92,7 +93,7 @@ def test_a_cluster_is_told_without(
         kind, metadata = kind_of(each), each["metadata"]
         key = Key((kind.group, kind.plural), metadata.get("namespace", ""), metadata["name"])
         server.store.put(key, each)
-    for module in (of_cluster, of_apply):
+    for module in (of_cluster, of_apply, of_doctor):
         monkeypatch.setattr(module, "client_for", lambda _: Client(FakeTransport(server)))
     (tmp_path / "config").write_text(
         "contexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n"
