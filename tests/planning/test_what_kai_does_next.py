@@ -65,6 +65,19 @@ def test_what_was_lent_is_reclaimed_and_the_victim_is_named() -> None:
     assert victim.why.startswith("reclaim")
 
 
+def test_who_has_its_fair_share_waits_and_is_told_what_that_is() -> None:
+    works = [
+        work("spectra", "laboratory", 4, on=["n1"] * 4),
+        work("books", "archive", 4, on=["n1"] * 4),
+        work("letters", "archive", 3, created=NOW - 1),
+    ]
+    queues = (queue("archive", 2), queue("laboratory", 2, weight=1.0, created=1.0))
+    found = asked(kai([node("n1")], queues, works), "archive/letters")
+    assert found.next is Next.WAITS
+    words = "queue `archive` has 4 GPUs of a fair share of 4 (quota 2), and asks for 3 more"
+    assert found.notes == (words,)
+
+
 def test_who_would_lose_pods_is_told_so() -> None:
     works = [work("spectra", "laboratory", 8, on=["n1"] * 8), work("letters", "archive", 3)]
     found = asked(kai([node("n1")], QUEUES, works), "laboratory/spectra")
@@ -120,7 +133,7 @@ def test_what_never_fits_is_let_in_by_nobodys_end(what: Any, reason: str) -> Non
 
 def test_a_gang_without_all_of_its_pods_is_not_tried() -> None:
     found = asked(kai([node("n1")], QUEUES, [work("gang", "archive", 2, least=3)]), "archive/gang")
-    assert (found.next, found.notes) == (Next.NOT_TRIED, ("it needs 3 pods together, and has 2",))
+    assert (found.next, found.notes[0]) == (Next.NOT_TRIED, "it needs 3 pods together, and has 2")
 
 
 def test_the_line_of_a_queue_is_by_priority_and_then_by_age() -> None:

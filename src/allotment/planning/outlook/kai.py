@@ -21,6 +21,7 @@ from allotment.scheduling.kai import (
     Evicted,
     Memory,
     Reason,
+    Standing,
     Waits,
     applied,
     decide,
@@ -28,6 +29,8 @@ from allotment.scheduling.kai import (
     standings,
     stopped,
 )
+from allotment.scheduling.kai.axes import GPU
+from allotment.scheduling.kai.wording import number
 from allotment.scheduling.state.pod_groups import ALLOCATED, PodGroup, PodStatus, SubGroup
 from allotment.scheduling.state.state import State
 
@@ -102,13 +105,18 @@ def _rounds(scene: KaiScene) -> int:
 def kai_outlooks(scene: KaiScene, keys: Iterable[str]) -> tuple[Outlook, ...]:
     """What KAI would do with these groups; nothing of one that waits for nothing, and loses nothing."""
     run = _run(scene)
+    queues = standings(scene.state, Memory(scene.settings), scene.now).queues
     found = []
     for key in keys:
         group = scene.state.pod_groups.get(key)
         told = None if group is None else _told(scene, run, key, group)
-        if told is not None and told.next is Next.WAITS and told.reason not in MENDED_BY_NO_END:
+        if group is None or told is None:
+            continue
+        if told.next is Next.WAITS and told.reason not in MENDED_BY_NO_END:
             told = _with_ends(scene, key, told)
-        found += [] if told is None else [told]
+        if told.started < told.pods and group.queue in queues:
+            told = replace(told, notes=(*told.notes, _words(queues[group.queue])))
+        found.append(told)
     return tuple(found)
 
 
@@ -160,6 +168,15 @@ def _told(scene: KaiScene, run: _Run, key: str, group: PodGroup) -> Outlook | No
     if last_words is not None:
         return replace(base, next=Next.WAITS)
     return replace(base, notes=(*notes, _before(run, group)))
+
+
+def _words(queue: Standing) -> str:
+    """How a queue stands."""
+    fair, quota, held = (number(amounts[GPU]) for amounts in (queue.fair, queue.quota, queue.held))
+    more = number(max(0.0, queue.asked[GPU] - queue.held[GPU]))
+    cards = "GPU" if held == "1" else "GPUs"
+    share = f"a fair share of {fair} (quota {quota.lower()})"
+    return f"queue `{queue.name}` has {held} {cards} of {share}, and asks for {more} more"
 
 
 def _victims(scene: KaiScene, run: _Run, key: str) -> Iterator[Victim]:
