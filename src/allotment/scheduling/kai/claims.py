@@ -7,12 +7,14 @@ their queue. ``plugins/dynamicresources`` of KAI 0.17, which gives its allocator
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from allotment.quantities.kubernetes import INT64_MAX
 from allotment.scheduling.kai.tasks import Task
 from allotment.scheduling.state.claimed_devices import Allocation, Claim, DeviceOfNode, is_gpu
+from allotment.scheduling.state.pod_groups import GroupPod
 from allotment.scheduling.state.state import State
 
 QUEUE_LABEL: Final = "kai.scheduler/queue"
@@ -29,23 +31,37 @@ def claimed_gpus(claim: Claim) -> int:
     return claim.count if is_gpu(claim.device_class) else 0
 
 
-class Claims:
-    """All claims of the session."""
+def _sorted(devices: Iterable[DeviceOfNode]) -> dict[str, list[DeviceOfNode]]:
+    by_node: dict[str, list[DeviceOfNode]] = {}
+    for device in devices:
+        by_node.setdefault(device.node, []).append(device)
+    return by_node
 
-    def __init__(self, state: State) -> None:
+
+class Claims:
+    """All claims of the session; ``by_node`` are its devices, where they have been sorted before."""
+
+    def __init__(self, state: State, by_node: Mapping[str, Sequence[DeviceOfNode]] | None = None) -> None:
         self.claims: dict[str, Claim] = dict(state.claims)
         self.classes = state.device_classes
         self.nodes = state.nodes
-        self.by_node: dict[str, list[DeviceOfNode]] = {}
-        for device in state.devices:
-            self.by_node.setdefault(device.node, []).append(device)
+        self.by_node = _sorted(state.devices) if by_node is None else by_node
 
     def gpus_of_node(self, node: str) -> int:
         """How many devices of GPU drivers a node has."""
         return sum(is_gpu(device.driver) for device in self.by_node.get(node, ()))
 
+    def of(self, pod: GroupPod) -> tuple[Claim | None, ...]:
+        """The claims of a pod; None for one that is not there."""
+        return tuple(self.claims.get(name) for name in pod.claims)
+
+    def gpus_of(self, pod: GroupPod) -> int:
+        """How many GPUs the claims of a pod count for."""
+        return min(INT64_MAX, sum(claimed_gpus(claim) for claim in self.of(pod) if claim is not None))
+
     def attach(self, task: Task) -> None:
         """What the claims of a pod were given before."""
+        task.given = self.of(task.pod)
         for name in task.pod.claims:
             claim = self.claims.get(name)
             if claim is not None:

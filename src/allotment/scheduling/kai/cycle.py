@@ -1,6 +1,7 @@
 """One cycle: a session is opened on the state, and its actions run one after the other.
 
-A pure function of the state and of what is remembered.
+A pure function of the state and of what is remembered: what the memory has kept of the last session only
+spares work.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Final
 
 from allotment.scheduling.kai.actions import allocate, consolidation, preempt, reclaim, stale
 from allotment.scheduling.kai.decisions import Decision, Reason, Waits
+from allotment.scheduling.kai.ground import Ground
 from allotment.scheduling.kai.memory import Memory
 from allotment.scheduling.kai.session import Session
 from allotment.scheduling.kai.settings import Action
@@ -33,10 +35,13 @@ def decide(
     state: State, memory: Memory, now: float, ties: Ties = Ties.FIRST_USED
 ) -> tuple[tuple[Decision, ...], Memory]:
     """What is decided in this cycle, and what is to be remembered."""
-    session = Session(state, memory, now, ties)
+    ground = Ground.of(state, memory)
+    session = Session(state, memory, now, ties, ground)
     for action in memory.settings.actions:
         act(session, action)
-    return (*session.decisions, *_waiting(session)), remembered(session, memory)
+    after = replace(remembered(session, memory), ground=ground, turn=ground.turn)
+    ground.left(state, after)
+    return (*session.decisions, *_waiting(session)), after
 
 
 def act(session: Session, action: Action) -> None:
@@ -51,7 +56,8 @@ def _waiting(session: Session) -> list[Waits]:
         if group.pending and session.leaf_of(group) is None:
             message = f"Queue '{group.queue}' does not exist or does not run jobs"
             waits.append(Waits(key, Reason.NO_QUEUE, message))
-        waits += [Waits(key, Reason(reason), message) for reason, message in dict.fromkeys(group.faults)]
+        if group.faults:
+            waits += [Waits(key, Reason(reason), message) for reason, message in dict.fromkeys(group.faults)]
     return waits
 
 

@@ -6,11 +6,11 @@ that have a place.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from allotment.quantities.kubernetes import INT64_MAX
-from allotment.scheduling.kai.axes import NOTHING, Axes, Triple, plus
+from allotment.scheduling.kai.axes import NOTHING, Triple, plus
+from allotment.scheduling.kai.marks import Marks
 from allotment.scheduling.kai.tasks import Task
 from allotment.scheduling.state.pod_groups import (
     ACTIVE,
@@ -18,6 +18,7 @@ from allotment.scheduling.state.pod_groups import (
     ALLOCATED,
     DEFAULT,
     USING,
+    GroupPod,
     PodGroup,
     PodStatus,
     SubGroup,
@@ -154,6 +155,7 @@ class Group:
         "held",
         "key",
         "leaves",
+        "marks",
         "name",
         "pending",
         "preemptible",
@@ -188,15 +190,16 @@ class Group:
         self.rank: Rank | None = None
         self.to_place: list[Task] | None = None
         self.to_place_quota: Triple | None = None
+        self.marks: Marks | None = None
 
     @classmethod
-    def of(cls, key: str, spec: PodGroup, axes: Axes, claimed: dict[str, int]) -> Group:
+    def of(cls, key: str, spec: PodGroup, task_of: Callable[[GroupPod, Group], Task], marks: Marks) -> Group:
         """The group of the state; pods of a leaf that is not there are left out."""
         group = cls(key, spec, grown(spec.tree))
         for pod in spec.pods:
             if pod.leaf in group.leaves:
-                gpus = min(INT64_MAX, sum(claimed.get(name, 0) for name in pod.claims))
-                group.add(Task(pod, axes, gpus, group))
+                group.add(task_of(pod, group))
+        group.marks = marks
         return group
 
     def add(self, task: Task) -> None:
@@ -214,6 +217,12 @@ class Group:
         task.status = status
         self._count(leaf, task, status, 1)
         self.to_place = self.to_place_quota = self.rank = None
+        self.touch(task)
+
+    def touch(self, task: Task) -> None:
+        """Note that a pod is not as the state has it any more."""
+        if self.marks is not None:
+            self.marks.tasks.add(task)
 
     def _count(self, leaf: Leaf, task: Task, status: PodStatus, by: int) -> None:
         leaf.count(status, by)
@@ -261,6 +270,8 @@ class Group:
     def fault(self, reason: str, message: str) -> None:
         """Note why it does not get what it waits for."""
         self.faults.append((reason, message))
+        if self.marks is not None:
+            self.marks.groups.add(self)
 
     def __repr__(self) -> str:
         return f"Group({self.key} {list(self.tasks.values())})"

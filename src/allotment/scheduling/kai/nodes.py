@@ -84,6 +84,7 @@ class Node:
         "spec",
         "strategy",
         "tasks",
+        "touched",
         "used",
     )
 
@@ -92,20 +93,12 @@ class Node:
         self.allocatable = axes.of_amounts(spec.allocatable)
         self.allocatable[GPU] += claimable
         self.from_claims = claimable > 0
-        taken = axes.of_amounts(spec.taken)
-        self.used = taken
-        self.idle = [have - gone for have, gone in zip(self.allocatable, taken, strict=True)]
-        self.releasing = [0.0] * len(taken)
-        self.tasks: dict[str, Entry] = {}
         memory, self.memory_known = gpu_memory(spec.labels)
-        self.shared = SharedGpus(self, memory)
         counted = _number(spec.labels.get(_COUNT_LABEL))
         self.gpu_count = int(spec.allocatable.get(GPU_RESOURCE, 0)) if counted is None else counted
         self.mig = self._is_mig(spec)
         strategy = spec.labels.get(_STRATEGY_LABEL, "") if self.mig else ""
         self.strategy = strategy if strategy in {"single", "mixed"} else ""
-        self.legacy: set[str] = set()
-        self.device_users: dict[str, int] = {}
         self.kind = (
             *self.allocatable,
             memory,
@@ -115,10 +108,34 @@ class Node:
             self.strategy,
             self.from_claims,
         )
+        self.changed: set[str] | None = None
+        self.touched: set[str] | None = None
+        self._open(axes, memory)
+
+    def _open(self, axes: Axes, memory: int) -> None:
+        """The books without any pods."""
+        taken = axes.of_amounts(self.spec.taken)
+        self.used = taken
+        self.idle = [have - gone for have, gone in zip(self.allocatable, taken, strict=True)]
+        self.releasing = [0.0] * len(taken)
+        self.tasks: dict[str, Entry] = {}
+        self.shared = SharedGpus(self, memory)
+        self.legacy: set[str] = set()
+        self.device_users: dict[str, int] = {}
         self.likeness: object = None
         self.scores: dict[object, float] = {}
         self.gpus_free: tuple[float, int, float, int] | None = None
-        self.changed: set[str] | None = None
+
+    def reopen(self, axes: Axes) -> None:
+        """Begin the books anew."""
+        self._open(axes, self.shared.memory)
+        self._note()
+
+    def _note(self) -> None:
+        if self.changed is not None:
+            self.changed.add(self.name)
+        if self.touched is not None:
+            self.touched.add(self.name)
 
     @staticmethod
     def _is_mig(spec: ClusterNode) -> bool:
@@ -207,8 +224,7 @@ class Node:
         if groups is not None:
             self.shared.add(groups, entry.memory, entry.status)
             self._forget()
-        if self.changed is not None:
-            self.changed.add(self.name)
+        self._note()
         return True
 
     def _amounts(self, task: Task) -> tuple[tuple[int, float], ...]:
@@ -233,8 +249,7 @@ class Node:
         if entry.groups is not None:
             self.shared.remove(entry.groups, entry.memory, entry.status)
             self._forget()
-        if self.changed is not None:
-            self.changed.add(self.name)
+        self._note()
         return True
 
     def update(self, task: Task, axes: Axes) -> bool:

@@ -130,6 +130,7 @@ class Placer:
         found = choose(self.session, task, node, wait=self.wait)
         if found is None:
             return False
+        task.group.touch(task)
         task.gpu_groups, waits = found
         if self.wait or waits:
             placed = self.statement.pipeline(task, node.name, anew=False)

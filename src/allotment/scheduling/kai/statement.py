@@ -105,6 +105,7 @@ class Statement:
             entry is not None and bool(task.gpu_groups) and task.shared and task.gpu_groups != entry.received
         )
         if entry is not None and not anew and not moved:
+            task.group.touch(task)
             task.gpu_groups = entry.received
             return self._let_off(task)
         step = self._noted(Kind.PIPELINE, task, name)

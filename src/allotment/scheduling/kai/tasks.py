@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from allotment.scheduling.kai.axes import Axes, Triple
+from allotment.scheduling.state.claimed_devices import Claim
 from allotment.scheduling.state.pod_groups import ACTIVE, ALLOCATED, USING, GroupPod, PodStatus
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class Task:
         "claimed",
         "claims",
         "devices",
+        "given",
         "gpu_groups",
         "gpus",
         "group",
@@ -58,6 +60,7 @@ class Task:
         self.gpu_groups = pod.gpu_groups
         self.virtual = False
         self.claims: dict[str, tuple[str, ...] | None] = {}
+        self.given: tuple[Claim | None, ...] = ()
         self.accepted_vector: list[float] = []
         self.accepted: Triple = (0.0, 0.0, 0.0)
         self.accepted_gpus = 0.0

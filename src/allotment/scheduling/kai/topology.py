@@ -112,7 +112,8 @@ class Topologies:
     """All topologies of the session, and the scores of nodes for the group that is placed now."""
 
     def __init__(self, topologies: Mapping[str, Topology], nodes: Mapping[str, Node]) -> None:
-        self.trees = {name: DomainTree(each, nodes.values()) for name, each in topologies.items()}
+        self.topologies, self.nodes = topologies, nodes
+        self.trees: dict[str, DomainTree] = {}
         self.scores: dict[str, dict[str, float]] = {}
 
     def candidates(
@@ -127,7 +128,7 @@ class Topologies:
         together = member.together
         if together is None or not together.topology or not tasks:
             return [nodes]
-        tree = self.trees.get(together.topology)
+        tree = self._tree(together.topology)
         if tree is None:
             group.fault("PodSchedulingErrors", f"Requested topology {together.topology} does not exist")
             return []
@@ -158,6 +159,11 @@ class Topologies:
             for each in tree.root.deepest_first()
             if each in fitting
         ]
+
+    def _tree(self, name: str) -> DomainTree | None:
+        if name not in self.trees and name in self.topologies:
+            self.trees[name] = DomainTree(self.topologies[name], self.nodes.values())
+        return self.trees.get(name)
 
     @staticmethod
     def _allowed(
