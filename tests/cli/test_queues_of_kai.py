@@ -208,3 +208,4 @@ def test_what_was_never_sent_is_tried(
 def test_what_is_there_is_told_of_after_its_sentence(run: Run) -> None:
     shown = run("why", situation("kai-reclaim"), "letters")
     assert shown.index("to do:") < shown.index("what KAI would do next")
+    assert "KAI has told it to wait; unless that has changed since" in " ".join(shown.split())

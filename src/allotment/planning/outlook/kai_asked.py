@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from allotment.kubernetes import kinds
+from allotment.kubernetes.cluster.kai_pods import group_of
 from allotment.kubernetes.cluster.kai_sent import with_job_of_kai
 from allotment.kubernetes.cluster.kai_state import KaiScene, kai_scene_of, kai_version
 from allotment.kubernetes.cluster.kueue_state import ODD
@@ -103,7 +104,7 @@ def _modelled(snapshot: Snapshot, ask: Callable[[KaiScene], Sequence[Outlook]]) 
         return _broken(error)
     if not found:
         return NOTHING
-    refused = {_key(each) for each in _refused(snapshot)}
+    refused = set(_refused(snapshot))
     found = tuple(
         replace(each, notes=(NOT_SEEN, *each.notes)) if _is_news(each, refused) else each for each in found
     )
@@ -122,12 +123,16 @@ def _key(value: Object) -> str:
     return f"{value['metadata'].get('namespace') or ''}/{value['metadata']['name']}"
 
 
-def _refused(snapshot: Snapshot) -> Iterator[Object]:
-    """The groups that KAI has told that they cannot be scheduled."""
+def _refused(snapshot: Snapshot) -> Iterator[str]:
+    """The groups that KAI has told that they cannot be scheduled, or promised a place that others have."""
     for each in snapshot.of(kinds.KAI_POD_GROUP):
         told = (each.get("status") or {}).get("schedulingConditions") or ()
         if any(condition.get("status") == "True" for condition in told):
-            yield each
+            yield _key(each)
+    for pod in snapshot.of(kinds.POD):
+        is_promised = bool((pod.get("status") or {}).get("nominatedNodeName"))
+        if is_promised and not (pod.get("spec") or {}).get("nodeName"):
+            yield group_of(pod)
 
 
 def _is_news(found: Outlook, refused: Collection[str]) -> bool:
