@@ -13,7 +13,8 @@ from typing import Final
 from allotment.scheduling.kai.accounts import RESOURCES, Account
 from allotment.scheduling.kai.axes import Triple, plus
 from allotment.scheduling.kai.groups import Group
-from allotment.scheduling.state.pod_groups import PodStatus
+from allotment.scheduling.kai.tasks import Task
+from allotment.scheduling.state.pod_groups import ALLOCATED, PodStatus
 
 _EXACT: Final = 2**53
 _HELD, _FIRMLY, _ASKED = 0, 3, 6
@@ -54,28 +55,26 @@ class Sums:
             sums[number] += by * amount
 
     def _whole(self, group: Group) -> Whole | None:
-        sums = [0] * 9
-        firmly = not group.preemptible
+        held: dict[Triple, int] = {}
+        wanted: dict[Triple, int] = {}
         for task in group.tasks.values():
-            if task.allocated:
-                amounts = task.accepted
-            elif task.status is PodStatus.PENDING:
-                amounts = self._wanted(task.quota, task.priced(self.least_memory))
-            else:
-                continue
-            for each in RESOURCES:
-                amount = int(amounts[each])
-                if amount != amounts[each]:
-                    return None
-                sums[_ASKED + each] += amount
-                if task.allocated:
-                    sums[_HELD + each] += amount
-                    sums[_FIRMLY + each] += amount if firmly else 0
-        return tuple(sums)
+            status = task.status
+            if status in ALLOCATED:
+                held[task.accepted] = held.get(task.accepted, 0) + 1
+            elif status is PodStatus.PENDING:
+                amounts = self._wanted(task)
+                wanted[amounts] = wanted.get(amounts, 0) + 1
+        if not all(amount == int(amount) for amounts in (*held, *wanted) for amount in amounts):
+            return None
+        standing, waiting = _summed(held), _summed(wanted)
+        firmly = (0,) * len(standing) if group.preemptible else standing
+        return (*standing, *firmly, *(sum(pair) for pair in zip(standing, waiting, strict=True)))
 
-    @staticmethod
-    def _wanted(quota: Triple, priced: float) -> Triple:
-        return plus(quota, (0.0, 0.0, priced))
+    def _wanted(self, task: Task) -> Triple:
+        """What a pod that waits asks for; one by memory is priced by the smallest GPU."""
+        if not task.by_memory:
+            return task.quota
+        return plus(task.quota, (0.0, 0.0, task.priced(self.least_memory)))
 
     def fill(self, accounts: Mapping[str, Account], groups: Iterable[Group]) -> None:
         """Fill the empty books of queues."""
@@ -106,4 +105,8 @@ class Sums:
                     account.hold(task.accepted, firmly=not group.preemptible)
                     account.ask(task.accepted)
                 elif task.status is PodStatus.PENDING:
-                    account.ask(self._wanted(task.quota, task.priced(self.least_memory)))
+                    account.ask(self._wanted(task))
+
+
+def _summed(counted: Mapping[Triple, int]) -> Whole:
+    return tuple(sum(int(amounts[each]) * count for amounts, count in counted.items()) for each in RESOURCES)
