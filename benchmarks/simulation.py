@@ -62,6 +62,7 @@ def run() -> list[Ratio]:
     ]
     for scheduler in (Scheduler.DEFAULT, Scheduler.KUEUE, Scheduler.KAI, Scheduler.BOTH):
         found += _whole(scheduler)
+    found += [_at_its_pace(scheduler) for scheduler in (Scheduler.KAI, Scheduler.BOTH)]
     found.append(_trace(Scheduler.SIMPLE))
     found.append(_trace(Scheduler.DEFAULT))
     found.append(_trace(Scheduler.KUEUE, coarse=1800.0))
@@ -85,6 +86,17 @@ def _whole(scheduler: Scheduler) -> list[Ratio]:
     ]
 
 
+def _at_its_pace(scheduler: Scheduler) -> Ratio:
+    """The same pods where KAI decides every second, if there is anything to decide."""
+    seconds, _ = _once(scheduler, FULL_PODS, coarse=0.0)
+    return Ratio(
+        f"{FULL_PODS:,} pods with {scheduler} at KAI's own pace, of {FULL_SECONDS:g} s",
+        seconds / FULL_SECONDS,
+        1.0,
+        f"{seconds:.1f} s of CPU",
+    )
+
+
 def _campaigns(scheduler: Scheduler, pods: int) -> tuple[float, Outcome]:
     """CPU of campaigns of 500 volumes, which come one after the other: the least of a few runs."""
     runs = [_once(scheduler, pods)]
@@ -93,9 +105,9 @@ def _campaigns(scheduler: Scheduler, pods: int) -> tuple[float, Outcome]:
     return min(runs, key=lambda run: run[0])
 
 
-def _once(scheduler: Scheduler, pods: int) -> tuple[float, Outcome]:
+def _once(scheduler: Scheduler, pods: int, coarse: float = COARSE) -> tuple[float, Outcome]:
     works = [_campaign(number) for number in range(pods // CAMPAIGN)]
-    pace = Pace(coarse=0.0 if scheduler is Scheduler.SIMPLE else COARSE)
+    pace = Pace(coarse=0.0 if scheduler is Scheduler.SIMPLE else coarse)
     return _played(setting_of(scheduler, alike(NODES, cards=CARDS), SHARES, pace), works)
 
 

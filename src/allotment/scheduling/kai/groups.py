@@ -260,7 +260,7 @@ class Group:
     @property
     def stale(self) -> bool:
         """Whether it runs with less than it needs; the least number of sub-groups is not looked at."""
-        return not self.succeeded and self.using > 0 and not self.satisfied
+        return not self.succeeded and not self.satisfied and self.using > 0
 
     @property
     def flat(self) -> bool:

@@ -221,7 +221,7 @@ class KaiAdapter:
     def _write_down(self) -> None:
         """Put what has changed into the state."""
         changed = [job for job in self.jobs.values() if job.changed]
-        groups = {key: group for job in changed for key, group in job.groups()}
+        groups = {key: group for job in changed for key, group in job.changes()}
         for job in changed:
             job.written()
         self.state = replace(self.state.with_pod_groups(groups), claims=self.claims)

@@ -36,6 +36,7 @@ class Job:
     succeeded: int = 0
     changed: bool = True
     gone: list[str] = field(default_factory=list)
+    stirred: set[PodId] = field(default_factory=set)
 
     @property
     def key(self) -> str:
@@ -63,12 +64,16 @@ class Job:
             tolerations=ask.tolerations,
             created=now,
         )
-        self.changed = True
+        self._stir(pod)
 
     def set(self, pod: PodId, status: PodStatus, **more: object) -> None:
         """The pod has come so far."""
         self.pods[pod] = replace(self.pods[pod], status=status, **more)  # type: ignore[arg-type]  # its fields
+        self._stir(pod)
+
+    def _stir(self, pod: PodId) -> None:
         self.changed = True
+        self.stirred.add(pod)
 
     def remove(self, pod: PodId, *, succeeded: bool) -> GroupPod | None:
         """The pod is gone."""
@@ -87,11 +92,23 @@ class Job:
             yield self.key, self._group(self.work.name, (*self.pods.values(), *self._done()), self.created)
             return
         for pod, known in self.pods.items():
-            yield self.key_of(pod), self._group(pod_name(pod), (known,), known.created)
+            yield self._apart(pod, known)
+
+    def changes(self) -> Iterator[tuple[str, PodGroup | None]]:
+        """Those that are not as they were written down."""
+        if not self.apart:
+            yield from self.groups()
+            return
+        yield from ((key, None) for key in self.gone)
+        yield from (self._apart(pod, known) for pod, known in self.pods.items() if pod in self.stirred)
+
+    def _apart(self, pod: PodId, known: GroupPod) -> tuple[str, PodGroup]:
+        return self.key_of(pod), self._group(pod_name(pod), (known,), known.created)
 
     def written(self) -> None:
         """Its groups are written down."""
         self.gone, self.changed = [], False
+        self.stirred.clear()
 
     def _group(self, name: str, pods: tuple[GroupPod, ...], created: float) -> PodGroup:
         return PodGroup(

@@ -13,7 +13,7 @@ from allotment.scheduling.state.pod_groups import PodStatus
 
 def run(session: Session) -> None:
     """Let the session's jobs have what is free."""
-    waiting = [group for group in session.groups.values() if group.root.ready and group.pending]
+    waiting = [group for group in session.groups.values() if group.pending and group.root.ready]
     line = Line(session, depth=session.settings.depth.get(Action.ALLOCATE)).extend(waiting)
     nodes = list(session.nodes.values())
     while line:

@@ -20,7 +20,7 @@ from allotment.scheduling.kai.wording import not_found
 
 def seekers(session: Session, action: Action, wanted: Callable[[Group], bool]) -> Iterator[Group]:
     """The jobs that wait and may have others evicted, in their order."""
-    waiting = [group for group in session.groups.values() if group.root.ready and group.pending]
+    waiting = [group for group in session.groups.values() if group.pending and group.root.ready]
     allowed = [group for group in waiting if wanted(group) and not _delayed(session, group)]
     line = Line(session, depth=session.settings.depth.get(action)).extend(allowed)
     while line:
