@@ -113,9 +113,6 @@ class Ground:
     def _as_given(self, group: Group) -> bool:
         return all(self._has_claims(task) for task in group.tasks.values() if task.pod.claims)
 
-    def _is_kept(self, task: Task) -> bool:
-        return task not in self.marks.tasks and (not task.pod.claims or self._has_claims(task))
-
     def _has_claims(self, task: Task) -> bool:
         """Whether the claims of a pod are those that it was made with."""
         return all(old is new for old, new in zip(task.given, self.claims.of(task.pod), strict=True))
@@ -162,9 +159,12 @@ class Ground:
         return group
 
     def _tasks(self, before: Mapping[str, Task]) -> Callable[[GroupPod, Group], Task]:
+        tried = self.marks.tasks
+
         def task_of(pod: GroupPod, group: Group) -> Task:
             task = before.get(pod.id)
-            if task is not None and task.pod is pod and self._is_kept(task):
+            known = task is not None and task.pod is pod and task not in tried
+            if task is not None and known and (not pod.claims or self._has_claims(task)):
                 task.group = group
                 return task
             task = Task(pod, self.axes, self.claims.gpus_of(pod) if pod.claims else 0, group)

@@ -39,6 +39,7 @@ class Leaf:
     using: int = 0
     alive: int = 0
     gated: int = 0
+    in_line: int = 0
 
     @property
     def satisfied(self) -> bool:
@@ -75,6 +76,8 @@ class Leaf:
             self.alive += by
         if status is PodStatus.GATED:
             self.gated += by
+        elif status is PodStatus.PIPELINED:
+            self.in_line += by
 
 
 @dataclass(eq=False, slots=True)
@@ -196,26 +199,36 @@ class Group:
     def of(cls, key: str, spec: PodGroup, task_of: Callable[[GroupPod, Group], Task], marks: Marks) -> Group:
         """The group of the state; pods of a leaf that is not there are left out."""
         group = cls(key, spec, grown(spec.tree))
-        for pod in spec.pods:
-            if pod.leaf in group.leaves:
-                group.add(task_of(pod, group))
+        group.fill(task_of(pod, group) for pod in spec.pods if pod.leaf in group.leaves)
         group.marks = marks
         return group
 
-    def add(self, task: Task) -> None:
-        """Take a pod in as it stands."""
-        leaf = self.leaves[task.leaf]
-        leaf.tasks[task.id] = task
-        self.tasks[task.id] = task
-        self.rank = None
-        self._count(leaf, task, task.status, 1)
+    def fill(self, tasks: Iterable[Task]) -> None:
+        """Take pods in as they stand."""
+        counted: dict[tuple[str, PodStatus], int] = {}
+        cpu, memory, gpus = self.held
+        for task in tasks:
+            status = task.status
+            which = (task.leaf, status)
+            counted[which] = counted.get(which, 0) + 1
+            self.tasks[task.id] = self.leaves[task.leaf].tasks[task.id] = task
+            if status in ALLOCATED:
+                quota = task.quota
+                cpu, memory, gpus = cpu + quota[0], memory + quota[1], gpus + quota[2]
+        self.held, self.rank = (cpu, memory, gpus), None
+        for (name, status), count in counted.items():
+            self._count(self.leaves[name], status, count)
 
     def set_status(self, task: Task, status: PodStatus) -> None:
         """Change how far a pod has come."""
         leaf = self.leaves[task.leaf]
-        self._count(leaf, task, task.status, -1)
+        self._count(leaf, task.status, -1)
+        if task.status in ALLOCATED:
+            self.held = plus(self.held, _negative(task.quota))
         task.status = status
-        self._count(leaf, task, status, 1)
+        self._count(leaf, status, 1)
+        if status in ALLOCATED:
+            self.held = plus(self.held, task.quota)
         self.to_place = self.to_place_quota = self.rank = None
         self.touch(task)
 
@@ -224,22 +237,19 @@ class Group:
         if self.marks is not None:
             self.marks.tasks.add(task)
 
-    def _count(self, leaf: Leaf, task: Task, status: PodStatus, by: int) -> None:
+    def _count(self, leaf: Leaf, status: PodStatus, by: int) -> None:
         leaf.count(status, by)
         if status is PodStatus.PENDING:
             self.pending += by
         elif status in ACTIVE:
             self.active += by
-            if status in ALLOCATED:
-                self.held = plus(self.held, task.quota if by > 0 else _negative(task.quota))
         elif status is PodStatus.SUCCEEDED:
             self.succeeded += by
 
     def copy_with(self, tasks: Iterable[Task]) -> Group:
         """The group with these pods only."""
         other = Group(self.key, self.spec, self.root.copy())
-        for task in tasks:
-            other.add(task)
+        other.fill(tasks)
         return other
 
     @property

@@ -8,7 +8,6 @@ from allotment.scheduling.kai.placing import Placer
 from allotment.scheduling.kai.session import Session
 from allotment.scheduling.kai.settings import Action
 from allotment.scheduling.kai.statement import Statement
-from allotment.scheduling.state.pod_groups import PodStatus
 
 
 def run(session: Session) -> None:
@@ -37,8 +36,4 @@ def run(session: Session) -> None:
 
 def _must_wait(group: Group) -> bool:
     """Whether some leaf would begin with less than it needs while others of its pods are in line."""
-    for leaf in group.leaves.values():
-        in_line = sum(task.status is PodStatus.PIPELINED for task in leaf.tasks.values())
-        if in_line and leaf.active - in_line < leaf.minimum:
-            return True
-    return False
+    return any(leaf.in_line and leaf.active - leaf.in_line < leaf.minimum for leaf in group.leaves.values())
