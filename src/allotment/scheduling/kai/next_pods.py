@@ -14,6 +14,7 @@ from typing import TypeVar
 from allotment.scheduling.kai.axes import NOTHING, Triple, plus
 from allotment.scheduling.kai.groups import Branch, Group, Leaf, Member
 from allotment.scheduling.kai.tasks import Task
+from allotment.scheduling.state.pod_groups import PodStatus
 
 M = TypeVar("M", bound=Member)
 
@@ -68,8 +69,16 @@ def _of_member(member: Member, *, real: bool) -> list[Task]:
 
 
 def _of_leaf(leaf: Leaf, *, real: bool) -> list[Task]:
-    waiting = in_order(task for task in leaf.tasks.values() if task.to_place(real=real))
-    return waiting[: 1 if leaf.satisfied else leaf.minimum - leaf.active]
+    pending = PodStatus.PENDING
+    going = None if real else PodStatus.RELEASING
+    waiting = [
+        task
+        for task in leaf.tasks.values()
+        if task.status is pending or (task.virtual and task.status is going)
+    ]
+    if leaf.satisfied:
+        return [min(waiting, key=lambda task: task.key)] if waiting else []
+    return in_order(waiting)[: leaf.minimum - leaf.active]
 
 
 def in_order(tasks: Iterable[Task], *, last_first: bool = False) -> list[Task]:

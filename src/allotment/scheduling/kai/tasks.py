@@ -100,7 +100,7 @@ class Task:
         """Whether it waits for a place; in a simulation what was just evicted waits too."""
         if self.status is PodStatus.PENDING:
             return True
-        return not real and self.virtual and self.status is PodStatus.RELEASING
+        return self.virtual and not real and self.status is PodStatus.RELEASING
 
     def __repr__(self) -> str:
         return f"Task({self.id} {self.status}@{self.node})"
