@@ -11,7 +11,7 @@ from allotment.devices.claims import ClaimSpec, ExactRequest
 from allotment.devices.slices import Device, Pool, ResourceSlice
 from allotment.devices.world import World
 from allotment.scheduling.default import Bound, Gangs, Memory, Settings, Ties, Waits, applied, decide
-from allotment.scheduling.default.settings import gangs_of
+from allotment.scheduling.default.settings import gangs_of, is_early
 from allotment.scheduling.state.nodes import ClusterNode, Taint, Toleration
 from allotment.scheduling.state.pods import Gang, Pod, PodClaim
 from allotment.scheduling.state.shelf import Shelf
@@ -190,6 +190,16 @@ def test_the_back_off_doubles() -> None:
         waits.append(cluster.memory.next_time(cluster.now) - cluster.now)  # type: ignore[operator]
         cluster.now += waits[-1]
     assert waits == [1.0, 2.0, 4.0, 8.0, 10.0, 10.0]
+
+
+def test_from_1_33_on_nobody_backs_off_while_there_is_nothing_else_to_try() -> None:
+    assert (is_early((1, 32)), is_early((1, 36))) == (False, True)
+    cluster = Cluster(node("n", room={"cpu": 1000}), pod("first"), pod("second", created=1))
+    cluster.memory = Memory(Settings(is_early=True))
+    assert set(cluster.round()[1]) == {"second"}
+    assert cluster.round() == ({}, {})
+    cluster.change(gone="first")
+    assert cluster.round()[0] == {"second": "n"}
 
 
 def test_after_five_minutes_it_is_tried_in_any_case() -> None:

@@ -31,7 +31,7 @@ from allotment.platform.model import Platform, Team
 from allotment.repository.model import Campaign, Repository
 from allotment.repository.recipe import recipe_of
 from allotment.scheduling.default import Settings as DefaultSettings
-from allotment.scheduling.default.settings import gangs_of
+from allotment.scheduling.default.settings import gangs_of, is_early
 from allotment.simulation.run_times import Times
 from allotment.simulation.setting import Scheduler, Setting, TeamShare, WindowPace
 from allotment.simulation.work import Work
@@ -237,7 +237,8 @@ def _setting(
 ) -> Setting:
     shares = {each.name: _share(each) for each in platform.teams.values()}
     gangs = stage.real is not None and any(stage.real.of(kind) for kind in kinds.GANG_POD_GROUPS)
-    minor = release_of(stage.snapshot.version or platform.versions.kubernetes)[:2]
+    release = release_of(stage.snapshot.version or platform.versions.kubernetes)
+    version = (release[0], release[1]) if len(release) > 1 else (1, 36)
     window = WindowPace(
         minimum_runtime=float(platform.defaults.minimum_runtime),
         grows=release_of(platform.versions.kueue)[:2] >= GROWS_SINCE,
@@ -250,9 +251,7 @@ def _setting(
         card_of_node=ground.card_of_node,
         pace=choices.pace,
         chances=choices.chances,
-        default=DefaultSettings(
-            gangs=gangs_of((minor[0], minor[1]) if len(minor) > 1 else (1, 36), enabled=gangs)
-        ),
+        default=DefaultSettings(gangs=gangs_of(version, enabled=gangs), is_early=is_early(version)),
         kueue=ground.kueue,
         kai=ground.kai,
         window=window if choices.window and stage.scheduler in _WITH_WINDOWS else None,

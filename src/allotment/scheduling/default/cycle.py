@@ -240,5 +240,5 @@ class _Desk:
     def _fail(self, waits: Waits) -> None:
         known = self.failed.get(waits.pod)
         attempts = known.attempts + 1 if known else 1
-        self.failed[waits.pod] = Failed(attempts, self.now, woken=waits.error)
+        self.failed[waits.pod] = Failed(attempts, self.now, woken=waits.error, erred=waits.error)
         self.decisions.append(waits)

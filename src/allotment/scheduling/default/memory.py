@@ -24,11 +24,15 @@ Change = tuple[str, Pod | None, Pod | None]
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A pod that was tried in vain; ``woken``: something has happened since that may help it."""
+    """A pod that was tried in vain; ``woken``: something has happened since that may help it.
+
+    ``erred``: it was an error, after which the back-off always holds.
+    """
 
     attempts: int
     at: float
     woken: bool = False
+    erred: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +68,20 @@ class Memory:
         known = self.failed.get(pod)
         if known is None:
             return True
-        backed_off = now >= known.at + self.settings.back_off(known.attempts)
+        backed_off = now >= known.at + self._waits(known)
         return (known.woken and backed_off) or now >= known.at + self.settings.flush
+
+    def _waits(self, known: Failed) -> float:
+        """For how long one who failed is not tried again, though something has happened."""
+        if self.settings.is_early and not known.erred:
+            return 0.0
+        return self.settings.back_off(known.attempts)
 
     def next_time(self, now: float) -> float | None:
         """When something may be tried or given up next, if nothing happens."""
         settings = self.settings
         times = [
-            each.at + (settings.back_off(each.attempts) if each.woken else settings.flush)
-            for each in self.failed.values()
+            each.at + (self._waits(each) if each.woken else settings.flush) for each in self.failed.values()
         ]
         times += [each.since + settings.hold for each in self.held.values()]
         return min((each for each in times if each > now), default=None)

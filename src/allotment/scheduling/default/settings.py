@@ -23,9 +23,18 @@ def gangs_of(version: tuple[int, int], *, enabled: bool = False) -> Gangs:
     return Gangs.HELD if version == (1, 35) else Gangs.TOGETHER
 
 
+def is_early(version: tuple[int, int]) -> bool:
+    """Whether a version tries who backs off while it has nothing else to try."""
+    return version >= (1, 33)
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The scheduler's settings: how many nodes are enough, and for how long a pod waits (in seconds)."""
+    """The scheduler's settings: how many nodes are enough, and for how long a pod waits (in seconds).
+
+    ``is_early``: it does not wait for the end of a back-off when it has nothing else to try, which is so from
+    1.33 on (``SchedulerPopFromBackoffQ``).
+    """
 
     gangs: Gangs = Gangs.UNKNOWN
     percentage: int = 0  # of nodes that are looked for; 0: by their number
@@ -33,6 +42,7 @@ class Settings:
     longest_wait: float = 10.0
     flush: float = 300.0
     hold: float = 300.0
+    is_early: bool = False
 
     def back_off(self, attempts: int) -> float:
         """How long a pod waits after so many attempts."""
