@@ -270,6 +270,20 @@ def test_pods_that_run_already_are_in_the_middle_of_a_page() -> None:
     assert adapter.heard[0][0] == "placed"
 
 
+def test_one_that_runs_for_less_than_its_first_page_takes_is_on_that_page() -> None:
+    work = campaign(*volumes(2), running=(Running(0, "node-1", ("d",), -6.0),))
+    (span,) = course(work).spans
+    assert span.ended == 16.0  # six seconds are over, of which it took two to start
+
+
+def test_of_a_pod_that_its_job_deletes_nobody_hears_that_it_is_through() -> None:
+    order = replace(stop(0), by_its_job=True)
+    assert runs(course(campaign(*volumes(3), recipe="r"), script=[(32.0, order)], times=LOADS)) == [
+        (0, 0, 0, 9, 39, "complete", 3, 0),
+        (0, 1, 39, 41, 41, "complete", 0, 0),
+    ]
+
+
 def test_a_deadline_counts_from_when_a_pod_began() -> None:
     running = (Running(0, "node-1", ("d",), -100.0),)
     work = campaign(Unit("v", 1, seconds=500.0), running=running, max_seconds=110.0, retries=0)

@@ -125,6 +125,16 @@ def test_a_higher_priority_takes_the_place_of_a_lower_one_in_its_queue() -> None
     assert widths(outcome, "now")[0][0] == pytest.approx(101.1)
 
 
+def test_lanes_are_nothing_to_who_places_what_is_admitted() -> None:
+    outcome = played(
+        setting(KUEUE, {"a": 1.0, "b": 2.0}, cards=(1,)),
+        campaign("now", "b", 1, (1, 1), arrival=0.0, seconds=100.0),
+        campaign("bulk", "a", 1, (1, 1), arrival=1.0, seconds=100.0),
+        campaign("lane", "b", 1, (1, 1), arrival=2.0, seconds=100.0, priority=50),
+    )
+    assert started(outcome, "bulk")[0] < started(outcome, "lane")[0]
+
+
 def test_quota_is_given_back_for_volumes_that_have_run_out() -> None:
     outcome = played(
         setting(KUEUE, {"a": 4.0}, window=None),

@@ -98,6 +98,12 @@ class Job:
             return True
         return _OPEN in self.states[index * self.work.pack : (index + 1) * self.work.pack]
 
+    def has_all_pages(self, index: int) -> bool:
+        """Whether all pages of an index are done, though nobody took notice when the last was."""
+        if self.work.kind is not Kind.CAMPAIGN or not self.done:
+            return False
+        return all(self.done.get(unit, 0) >= self.work.units[unit].pages for unit in self.open_units(index))
+
     def make(self) -> list[PodId]:
         """The pods that are to be made now, which count as made."""
         made: list[PodId] = []

@@ -87,11 +87,18 @@ class Pages:
             return otherwise
         return times.load.draw(self.draws.stream("load", work.name, number, attempt))
 
-    def spent(self, work: Work, number: int, stretch: Stretch, card: str) -> float:
-        """How much of the page in work is done where a pod runs already: a part by chance."""
+    def spent(
+        self, work: Work, number: int, stretch: Stretch, card: str, worked: float | None = None
+    ) -> float:
+        """How much of the page in work is done where a pod runs already.
+
+        One that has ``worked`` for less than its first page takes is on it; else it is a part by chance.
+        """
         pages = self._each(work, stretch.unit, card)
         if stretch.done >= len(pages):
             return 0.0
+        if worked is not None and not stretch.done and worked < pages[0]:
+            return worked
         return min(self.draws.number("in work", work.name, number) * pages[stretch.done], stretch.seconds)
 
     def _whole(self, work: Work, unit: int, card: str) -> float:

@@ -51,12 +51,22 @@ class Pods:
         run = self._run(job, start, self.agenda.now, self.agenda.now)
         if run.stretches:
             first = run.stretches[0]
-            run.began -= self.pages.spent(job.work, start.pod.number, first, run.card)
+            run.began -= self.pages.spent(
+                job.work, start.pod.number, first, run.card, self._worked(run, since)
+            )
             run.version += 1
             self._until_end(run, since)
         job.started = self.agenda.now if job.work.kind is not Kind.GANG else job.started
         if job.work.kind is Kind.GANG:
             self.gangs.ready(run, self.agenda.now, spent=True)
+
+    def _worked(self, run: Run, since: float) -> float | None:
+        """For how long a pod that runs already has been at its pages, if it is known when it began."""
+        if since >= self.agenda.now:
+            return None
+        pace = self.setting.pace
+        load = self.pages.load(run.job.work, run.pod.number, run.pod.attempt, run.card, pace.model_load)
+        return max(0.0, self.agenda.now - since - pace.pod_start - load)
 
     def start(self, order: Start) -> None:
         """A pod gets a node."""
@@ -81,7 +91,9 @@ class Pods:
             self.record.waits_no_more(pod.work, self.agenda.now)
         card = kind_of(self.setting, order.node, order.devices)
         begun = self.kubelet.start(job.work, order.node, order.devices, self.agenda.now)
-        load = self.pages.load(job.work, pod.number, pod.attempt, card, self.setting.pace.model_load)
+        load = 0.0
+        if not job.has_all_pages(pod.number):
+            load = self.pages.load(job.work, pod.number, pod.attempt, card, self.setting.pace.model_load)
         run = self._run(job, order, begun, begun + load)
         self.agenda.at(run.ready, What.READY, run)
 
@@ -137,6 +149,7 @@ class Pods:
         run.stopping, run.by = True, order.by
         leaves = self._leaves(run)
         if leaves >= run.due - CLOSE:
+            run.unheard = order.by_its_job and run.job.work.kind is Kind.CAMPAIGN
             return
         run.version += 1
         run.due, run.end = leaves, order.end

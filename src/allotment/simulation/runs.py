@@ -21,6 +21,7 @@ class Run:
     """A pod that has a node. ``due`` is when it ends as far as is known, ``version`` which knowledge that is.
 
     ``began`` is when its first stretch began: before ``ready`` where it ran already when all this did.
+    ``unheard``: nobody takes notice of how it ends.
     """
 
     pod: PodId
@@ -37,6 +38,7 @@ class Run:
     by: str = ""
     version: int = 0
     stopping: bool = False
+    unheard: bool = False
 
     @property
     def whole(self) -> float:
@@ -86,6 +88,8 @@ def settle(pages: Pages, run: Run, at: float, *, by_failure: bool = False) -> Se
             break
         if at >= ends and stretch.fate is not Fate.STUMBLES:
             new += job.progress(stretch.unit, job.work.units[stretch.unit].pages)
+            if run.unheard and stretch is run.stretches[-1]:
+                break
             (job.completes if stretch.fate is Fate.COMPLETE else job.fails)(stretch.unit)
         else:
             cut = pages.cut(job.work, stretch, run.card, begun, min(at, ends))

@@ -38,6 +38,8 @@ class Stop:
     """The pod has to leave: SIGTERM now, its grace period after that; for the work ``by``, if for any.
 
     ``end`` is what that counts as: reclaimed, or shrunk where its own work is cut for nobody's sake.
+    ``by_its_job``: its Job's controller deletes it, and takes no notice any more of how it ends; another pod
+    of its index has to find that nothing is left to do.
     """
 
     pod: PodId
@@ -45,6 +47,7 @@ class Stop:
     reason: str = ""
     message: str = ""
     end: End = End.RECLAIMED
+    by_its_job: bool = False
 
 
 @dataclass(frozen=True, slots=True)

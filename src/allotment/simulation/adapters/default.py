@@ -6,6 +6,7 @@ It knows no teams and takes nothing back; what it decides is its model's busines
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from allotment.simulation.adapters.adapter import Order, PodId, Start
 from allotment.simulation.adapters.binding import Binder
@@ -13,22 +14,22 @@ from allotment.simulation.setting import Setting
 from allotment.simulation.work import Work
 
 
-def adapter(setting: Setting) -> Default:
-    """The adapter for a setting."""
-    return Default(setting)
+def adapter(setting: Setting, *, alike: bool = False) -> Default:
+    """The adapter for a setting; ``alike``: pods have no priority, for their lanes are Kueue's business."""
+    return Default(setting, alike=alike)
 
 
 class Default:
     """Works as pods for the model."""
 
-    def __init__(self, setting: Setting) -> None:
-        self.binder = Binder(setting)
+    def __init__(self, setting: Setting, *, alike: bool = False) -> None:
+        self.binder, self.alike = Binder(setting), alike
         self.works: dict[str, Work] = {}
 
     def arrived(self, work: Work, now: float) -> int:
         """All pods of a work's window may exist."""
         self.works[work.name] = work
-        self.binder.add(work)
+        self.binder.add(replace(work, priority=0) if self.alike else work)
         return work.most
 
     def placed(self, starts: Sequence[Start], now: float) -> None:

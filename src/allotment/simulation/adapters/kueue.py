@@ -24,7 +24,7 @@ from allotment.simulation.work import Kind, Work
 
 def adapter(setting: Setting, works: Sequence[Work] = ()) -> KueueAdapter:
     """The adapter for a setting: the default scheduler places what Kueue admits."""
-    return KueueAdapter(setting, works, default.adapter(setting))
+    return KueueAdapter(setting, works, default.adapter(setting, alike=True))
 
 
 class KueueAdapter:
@@ -207,7 +207,7 @@ class KueueAdapter:
         for pod in job.youngest(job.placed - move.to):
             job.leaving.add(pod)
             end = End.RECLAIMED if move.by else End.SHRUNK
-            orders.append(Stop(pod, move.by, "shrinks", move.why, end))
+            orders.append(Stop(pod, move.by, "shrinks", move.why, end, by_its_job=True))
 
     def notes(self) -> Sequence[str]:
         """What is not played."""

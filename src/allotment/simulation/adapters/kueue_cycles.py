@@ -115,7 +115,7 @@ class Cycles:
         for pod, since in job.pods.items():
             if since is not None and pod not in job.leaving:
                 job.leaving.add(pod)
-                ledger.orders.append(Stop(pod, whom, why, decision.message))
+                ledger.orders.append(Stop(pod, whom, why, decision.message, by_its_job=True))
         if job.work.kind is Kind.FLEET:
             self._gate_again(job, now)
         elif not job.pods:
