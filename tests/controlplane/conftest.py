@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,13 +59,15 @@ def running(folder: Path, settings: Settings, described: str = "") -> Iterator[P
         found.stop()
 
 
-def running_with_kueue(folder: Path, described: str) -> Iterator[Plane]:
-    """The same with Kueue's manager, as the platform's file would have it."""
+def running_with_kueue(
+    folder: Path, described: str = "", configuration: Mapping[str, Any] | None = None
+) -> Iterator[Plane]:
+    """The same with Kueue's manager, as the platform's file would have it (None: that of the teams here)."""
     needs("etcd", "kubernetes", "kueue")
     if not can_be_apart():
         pytest.skip("Kueue needs an /etc of its own, and this machine does not let us make one (unshare)")
     for found in running(folder, Settings(users=MEMBERS), described):
-        kueue = Kueue(found, kueue_configuration(found.folder))
+        kueue = Kueue(found, kueue_configuration(found.folder) if configuration is None else configuration)
         kueue.start()
         try:
             yield found

@@ -27,7 +27,10 @@ from tests.controlplane.kubelet.status import State, Told, now
 from tests.controlplane.kubelet.volumes import Missing, make_volumes
 
 PLAYED: Final = "controlplane.test/plays"
-"""An annotation of a namespace or a pod: a shell's words that are run instead of the container's."""
+"""An annotation of a namespace or a pod: a shell's words that are run instead of the container's.
+
+They are told ``PLAYED_POD`` and ``PLAYED_NODE``.
+"""
 RETRY_SECONDS: Final = 0.5
 RESTART_SECONDS: Final = 1.0
 ENDED: Final = ("Succeeded", "Failed")
@@ -147,6 +150,9 @@ class RunningPod:
             words = ["/bin/sh", "-c", self._played]
         words = [mapped.text(expanded(each, told)) for each in words] or ["true"]
         environment = {**base_environment(), "TMPDIR": str(temporary), **told}
+        if self._played is not None:
+            metadata, node = self.pod["metadata"], self.pod["spec"]["nodeName"]
+            environment |= {"PLAYED_POD": metadata["name"], "PLAYED_NODE": node}
         return Command(words, folder, environment, self.log_of(container["name"]))
 
     def _collect(self) -> None:
