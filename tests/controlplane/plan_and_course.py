@@ -19,7 +19,8 @@ from itertools import combinations
 from typing import Final, NamedTuple
 
 from allotment.simulation.outcome import End, Outcome, Span
-from tests.controlplane.plans_that_are_run import Happened, Planned, Ran
+from tests.controlplane.plans_that_are_run import Planned
+from tests.controlplane.what_happened import Happened, Ran
 
 INSTANT: Final = 1.0
 """Seconds. The Job controller looks at what has ended once a second, and so does Kueue at who waits."""

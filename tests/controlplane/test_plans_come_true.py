@@ -13,8 +13,9 @@ from allotment.platform.file import scan_platform
 from tests.controlplane.conftest import running_with_kueue
 from tests.controlplane.plan_and_course import Agreement, compared, together
 from tests.controlplane.plane import Plane
-from tests.controlplane.plans_that_are_run import TEAMS, Paces, planned_and_run, platform_words, write
+from tests.controlplane.plans_that_are_run import Paces, planned_and_run, platform_words, write
 from tests.controlplane.small_campaigns import small
+from tests.controlplane.what_happened import TEAMS
 
 FEW: Final = (7, 8)
 AGAIN: Final = 3
