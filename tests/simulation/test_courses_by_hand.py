@@ -227,7 +227,7 @@ def test_a_gang_begins_when_the_last_is_ready_and_loses_what_a_lost_pod_interrup
     script = [(25.0, stop(1, work="g"))]
     outcome = course(replace(GANG, grace=3.0), script=script)
     assert runs(outcome) == [
-        (1, 0, 0, 2, 28, "reclaimed", 2, 6),
+        (1, 0, 0, 2, 28, "reclaimed", 2, 12),
         (0, 0, 0, 2, 50, "complete", 2, 0),
         (1, 1, 28, 30, 50, "complete", 0, 0),
     ]

@@ -63,21 +63,22 @@ class Gangs:
         job, gang = run.job, run.job.gang
         if gang is None or gang.members.pop(run.pod, None) is None:
             return Settled()
-        settled = self._cut(job, gang, now)
+        settled = self._cut(job, gang, now, len(gang.members) + 1)
         if len(gang.members) >= job.work.least and not job.over:
             first = min(gang.members.values(), key=lambda each: each.pod)
             load = self.pages.load(job.work, first.pod.number, gang.version, first.card, self.otherwise)
             self._begin(job, gang, now + load)
         return settled
 
-    def _cut(self, job: Job, gang: GangRun, now: float) -> Settled:
+    def _cut(self, job: Job, gang: GangRun, now: float, pods: int) -> Settled:
+        """What came of a stretch that ends early; what is repeated is repeated by all of its pods."""
         stretch, gang.stretch = gang.stretch, None
         gang.version += 1
         gang.due = FOREVER
         if stretch is None or now < gang.began:
             return Settled()
         done, began, _ends = self._cut_at(job, gang, stretch, now)
-        return Settled(job.progress(_UNIT, done), now - began)
+        return Settled(job.progress(_UNIT, done), (now - began) * pods)
 
     def over(self, job: Job, version: int, now: float) -> tuple[End, Settled] | None:
         """A gang's stretch is through: how its pods end, and what came of it; None where it was cut short."""
@@ -86,7 +87,7 @@ class Gangs:
             return None
         stretch = gang.stretch
         if stretch.fate is Fate.STUMBLES:
-            settled = self._cut(job, gang, now)
+            settled = self._cut(job, gang, now, len(gang.members))
             job.stumbles(_UNIT)
             gang.members.clear()
             return End.FAILED, settled
