@@ -157,6 +157,11 @@ def test_what_misses_a_bound_exits_1(
     assert told in said(capsys, *words, code=code)
 
 
+@pytest.mark.usefixtures("root")
+def test_what_fails_whole_exits_1(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "fails" in said(capsys, "--set", "unit_fails=1", code=1)
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -170,6 +175,10 @@ def test_what_misses_a_bound_exits_1(
         (["--set", "image_pull"], "sets nothing"),
         (["--set", "image_pull=nan"], "sets no number"),
         (["--set", "image_pull=-1"], "sets no number"),
+        (["--set", "default_rate=0"], "a number above 0"),
+        (["--set", "kueue_rate=0"], "a number above 0"),
+        (["--set", "unit_fails=1.5"], "a part from 0 to 1"),
+        (["--set", "image_pull=1e308"], "at most ten years"),
         (["--set", "=="], "the keys are coarse"),
         (["--base", "nowhere"], "--base"),
         (["--draws", "0"], "--draws"),

@@ -42,6 +42,22 @@ def test_a_trace_is_held_side_by_side(trace: Path, capsys: pytest.CaptureFixture
     assert "the cluster: 1 node with 8 cards (guess)" in out
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"kind": "fleet", "pods": 3}',
+        '{"seconds": 0}',
+    ],
+)
+def test_what_takes_no_time_or_all_of_it_is_played(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str
+) -> None:
+    path = tmp_path / "own.jsonl"
+    path.write_text(f"{line}\n", encoding="utf-8")
+    assert invoke(["simulate", "--trace", str(path), "--days", "1"]) == 0
+    assert "1 node with 8 cards" in capsys.readouterr().out
+
+
 def test_further_draws_take_other_times(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = trace.read_text(encoding="utf-8").replace('"seconds": 900', '"seconds": 90', 1)
     trace.write_text(text, encoding="utf-8")

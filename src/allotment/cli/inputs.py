@@ -6,9 +6,9 @@ The keys are those of ``Pace`` and ``Chances``, which say where their values are
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -18,6 +18,18 @@ from allotment.quantities import QuantityError, parse_duration
 
 if TYPE_CHECKING:
     from allotment.simulation.setting import Chances, Pace
+
+
+_LONGEST: Final = 315_360_000.0
+_RATE: Final = (1e-6, 1e6, "a number above 0, of how many a second")
+_BOUNDS: Final[Mapping[str, tuple[float, float, str]]] = {
+    "default_rate": _RATE,
+    "kueue_rate": _RATE,
+    "kai_period": (1e-3, _LONGEST, "a time above 0"),
+    "unit_fails": (0.0, 1.0, "a part from 0 to 1"),
+    "node_lost_per_hour": (0.0, 3600.0, "a number from 0 to 3600"),
+}
+"""What each may be, with words for it; what is not here is a time in seconds or hours."""
 
 
 def inputs_option(command: Command) -> Command:
@@ -52,11 +64,19 @@ def inputs_of(texts: Sequence[str]) -> tuple[Pace, Chances]:
         if not sign:
             raise UsageError(f"`{text}` sets nothing", where="--set", remedy=f"write {key}=VALUE")
         number = _number(text, value)
+        _within(key, number, text)
         if key in of_pace:
             pace = replace(pace, **{key: number})
         else:
             chances = replace(chances, **{key: number})
     return pace, chances
+
+
+def _within(key: str, number: float, text: str) -> None:
+    """Refuse what no pace and no chance can be."""
+    least, most, words = _BOUNDS.get(key, (0.0, _LONGEST, "a time of at most ten years"))
+    if number > most or number < least:
+        raise UsageError(f"`{text}` cannot be", where="--set", remedy=f"write {words}")
 
 
 def _number(text: str, value: str) -> float:

@@ -134,6 +134,11 @@ class WorkPlan:
         """Whether it is of a kind that ends."""
         return self.kind != "fleet"
 
+    @property
+    def fails_whole(self) -> bool:
+        """Whether nothing of it succeeds in at least half of the draws."""
+        return self.ends and self.failed.p50 is not None and 0 < self.left <= self.failed.p50
+
 
 @dataclass(frozen=True, slots=True)
 class Payer:
@@ -236,5 +241,5 @@ class Plan:
         return (
             not refused
             and all(each.is_kept for each in self.held)
-            and not any(each.never for each in self.works)
+            and not any(each.never or each.fails_whole for each in self.works)
         )

@@ -62,11 +62,16 @@ class Demand:
         """That of jobs; those of which nobody knows how long they ran count as nothing."""
         arrivals = [job.arrival for job in jobs]
         over = max(arrivals, default=0.0) - min(arrivals, default=0.0) or max(
-            map(_seconds, jobs), default=1.0
+            map(_seconds, jobs), default=0.0
         )
+        if not over:
+            over = 1.0  # nothing takes any time
         cards = sum(job.gpus * job.share / WHOLE * _seconds(job) for job in jobs)
+        standing = sum(job.gpus * job.share / WHOLE * job.pods for job in jobs if job.kind is JobKind.FLEET)
         cores = sum(job.cpu / 1000 * _seconds(job) for job in jobs)
-        return cls(cards / over, cores / over, max((_together(job) * job.gpus for job in jobs), default=0))
+        return cls(
+            cards / over + standing, cores / over, max((_together(job) * job.gpus for job in jobs), default=0)
+        )
 
 
 def _seconds(job: Job) -> float:

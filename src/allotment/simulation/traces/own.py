@@ -19,6 +19,8 @@ from allotment.simulation.traces.jobs import WHOLE, Job, JobEnd, JobKind
 from allotment.simulation.traces.tables import opened
 
 _MIB: Final = 1024**2
+_MOST: Final = 1e10  # no time, no amount is larger
+_MANY: Final = 1_000_000
 _KEYS: Final = (
     "work",
     "arrival",
@@ -80,9 +82,19 @@ def lines_of(jobs: Iterable[Job]) -> Iterator[str]:
         yield json.dumps({"work": job.name, **told}, ensure_ascii=False, separators=(", ", ": "))
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object in which no key stands twice."""
+    told = dict(pairs)
+    if len(told) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"`{twice}` stands twice in it")
+    return told
+
+
 def _object(line: str, where: str) -> Mapping[str, Any]:
     try:
-        told = json.loads(line)
+        told = json.loads(line, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         raise AllotmentError(f"this line is no JSON: {error}", where=where) from None
     if not isinstance(told, dict):
@@ -106,16 +118,18 @@ class _Entry:
             raise self.refused(key, "a text")
         return value
 
-    def number(self, key: str, otherwise: float, *, least: float = 0.0) -> float:
+    def number(self, key: str, otherwise: float, *, least: float = 0.0, most: float = _MOST) -> float:
         value = self.told.get(key, otherwise)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.refused(key, "a number")
         if not math.isfinite(value) or value < least:
             raise self.refused(key, f"a number from {least:g} up")
+        if value > most:
+            raise self.refused(key, f"a number up to {most:g}")
         return float(value)
 
     def whole(self, key: str, otherwise: int, *, least: float = 0) -> int:
-        value = self.number(key, otherwise, least=least)
+        value = self.number(key, otherwise, least=least, most=_MANY)
         if value != int(value):
             raise self.refused(key, "a whole number")
         return int(value)
