@@ -74,7 +74,7 @@ def _row(plan: Plan, work: WorkPlan, now: float) -> Sequence[str]:
         return title(work), "never", "never", "", ""
     return (
         title(work),
-        moments(plan, work.start, now),
+        moments(plan, work.start, now, begins=True),
         moments(plan, work.end, now) if work.ends else "does not end",
         amounts(work.gpu_hours),
         "" if work.money is None or not work.cards else amounts(work.money, plan.currency),

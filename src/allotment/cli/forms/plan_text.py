@@ -103,7 +103,7 @@ def _rows(plan: Plan, work: WorkPlan, now: float) -> Iterator[tuple[str, str]]:
     if work.never:
         yield "never", work.never
         return
-    yield "starts", moments(plan, work.start, now)
+    yield "starts", moments(plan, work.start, now, begins=True)
     if work.ends:
         yield "ends", moments(plan, work.end, now)
     if work.late is not None:

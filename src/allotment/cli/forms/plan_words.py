@@ -91,18 +91,18 @@ def fits_words(work: WorkPlan) -> str:
     return f"{told}; the first thing in the others' way: {fits.obstacle}"
 
 
-def moment(plan: Plan, seconds: float | None, now: float) -> str:
-    """A moment of the plan: how long until it, and by the clock."""
+def moment(plan: Plan, seconds: float | None, now: float, *, begins: bool = False) -> str:
+    """A moment of the plan: how long until it, and by the clock; what begins within a minute does at once."""
     if seconds is None:
         return f"not within {span(plan.until)}"
-    if seconds < AT_ONCE:
+    if begins and seconds < AT_ONCE:
         return "at once"
     return f"in {span(seconds)} ({clock(plan.at + seconds, now)})"
 
 
-def moments(plan: Plan, spread: Spread, now: float) -> str:
+def moments(plan: Plan, spread: Spread, now: float, *, begins: bool = False) -> str:
     """When, at the half and nine tenths."""
-    middle, late = moment(plan, spread.p50, now), moment(plan, spread.p90, now)
+    middle, late = (moment(plan, each, now, begins=begins) for each in (spread.p50, spread.p90))
     return f"{middle}, p90 {late}" if middle != late else middle
 
 

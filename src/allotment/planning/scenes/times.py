@@ -194,7 +194,7 @@ def _rest(
     """For cards on which nothing was measured."""
     if by_card:
         card, best = max(by_card.items(), key=lambda each: (-each[1].doubt, each[0]))
-        said = f"what was measured on {card}; another card may be slower or faster"
+        said = f"what was measured on {card or 'processors'}; another card may be slower or faster"
         doubt = math.hypot(best.doubt, DOUBTS[Basis.OTHER_CARD])
         return Times(best.page, load, Basis.OTHER_CARD, said, doubt, f"{best.rests_on} elsewhere")
     estimate = pipeline.estimate
