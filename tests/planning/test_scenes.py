@@ -173,7 +173,7 @@ def test_parts_of_cards_make_nodes_count_their_cards(tmp_path: Path) -> None:
         ("{count: 2}", "4 x A100-80", 2),
         ("{sharing: mig, memory: 9Gi}", "1 x A100-80 mig=1g.10gb*7", 1 / 8),
         ("{sharing: mig, memory: 30Gi}", "1 x A100-80 mig=3g.40gb*2", 4 / 8),
-        ("{sharing: time-slicing}", "1 x A100-80", 1 / 20),
+        ("{sharing: time-slicing}", "1 x A100-80", 1 / 4),
     ],
 )
 def test_a_pod_counts_as_the_part_of_a_card_that_it_has(

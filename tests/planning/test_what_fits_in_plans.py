@@ -11,7 +11,7 @@ from allotment.devices.claims import ClaimSpec, Constraint
 from allotment.devices.describe import parse_description
 from allotment.devices.server import Server
 from allotment.needs import claim_for
-from allotment.planning.plan.caveats import caveats_of
+from allotment.planning.plan.caveats import caveats_of, sharing_caveats
 from allotment.planning.plan.fitting import fits_of
 from allotment.planning.plan.locally import as_run_here, said_here
 from allotment.planning.plan.plan import Fits
@@ -20,6 +20,9 @@ from allotment.platform.model import Card, Platform
 from allotment.platform.need import MemoryRange, Need
 from allotment.quantities import GI
 from allotment.repository.model import Campaign, Pipeline, Repository, Window
+from allotment.scheduling.state.pod_groups import PodRequest
+from allotment.scheduling.state.pods import PodClaim
+from allotment.simulation.work import Ask, Kind, Work
 
 CLUSTER = Platform(engine="kubernetes")
 ON_DEMAND = replace(parse_description("1 x H100-SXM mig=on-demand"), server=Server.of("1.36"))
@@ -116,3 +119,16 @@ def test_what_is_said_of_clusters_is_not_said_here() -> None:
     assert list(said_here(["campaigns/c: it is dropped on a cluster", "1 folder is empty"])) == [
         "1 folder is empty"
     ]
+
+
+@pytest.mark.parametrize(
+    ("ask", "told"),
+    [
+        (Ask(request=PodRequest(fraction=0.25)), True),
+        (Ask(claims=(PodClaim("card", ClaimSpec(()), "team/card"),)), True),
+        (Ask(claims=(PodClaim("card", ClaimSpec(())),)), False),
+        (Ask(request=PodRequest(gpus=1)), False),
+    ],
+)
+def test_who_shares_a_card_is_told_of(ask: Ask, told: bool) -> None:
+    assert bool(list(sharing_caveats([Work("w", "t", Kind.CAMPAIGN, ask)]))) is told

@@ -9,6 +9,7 @@ from allotment.simulation.machines import gpus_by_kind
 from allotment.simulation.outcome import End, Outcome, WorkEnd
 from allotment.simulation.pods import Pods
 from allotment.simulation.runs import Settled, so_far
+from allotment.simulation.shared_claims import divided
 from allotment.simulation.work import Work
 
 
@@ -26,7 +27,7 @@ def closed(pods: Pods, works: Sequence[Work], seed: int, until: float, notes: Se
         pods.setting.scheduler.value,
         seed,
         until,
-        tuple(record.spans),
+        divided(record.spans, works),
         tuple(record.waits),
         tuple(record.decisions),
         tuple(_end_of(work, pods.jobs.get(work.name)) for work in works),

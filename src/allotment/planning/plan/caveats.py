@@ -7,11 +7,12 @@ empty. 1.36.3 mends it; which patch release a cluster runs is not always known.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from allotment.devices.claims import ClaimSpec
 from allotment.devices.world import World
+from allotment.simulation.work import Work
 
 MENDED: Final = "1.36.3"
 _NEVER_HAD: Final = 37
@@ -33,6 +34,16 @@ def caveats_of(name: str, claim: ClaimSpec, world: World, version: str) -> Itera
         "though a card is empty, for it keeps counters charged of devices that it has refused; this plan "
         "takes the cluster for one that is mended"
     )
+
+
+def sharing_caveats(works: Iterable[Work]) -> Iterator[str]:
+    """What to beware of where pods share a card: nobody knows how much they slow each other down."""
+    for work in works:
+        if work.ask.request.shared or any(claim.shared for claim in work.ask.claims):
+            yield (
+                f"pods of {work.name} share cards and are taken to be as fast as alone: where they take "
+                "turns, as many as are on a card take up to as many times as long"
+            )
 
 
 def _is_mended(version: str) -> bool:

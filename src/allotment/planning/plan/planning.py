@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from allotment.planning.plan.caveats import sharing_caveats
 from allotment.planning.plan.courses import Course
 from allotment.planning.plan.drawing import Drawn, draw
 from allotment.planning.plan.paying import payers_of
@@ -44,7 +45,7 @@ def plan_for(
         until=question.until,
         currency=question.currency,
         assumptions=scene.assumptions,
-        caveats=question.caveats,
+        caveats=(*question.caveats, *sharing_caveats(scene.planned)),
         notes=tuple(dict.fromkeys((*question.notes, *scene.notes))),
         teams=scene.setting.teams,
         seen=seen or Seen(),

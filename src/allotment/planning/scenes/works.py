@@ -110,7 +110,7 @@ class Maker:
             name=campaign.name if part.number == 1 else f"{campaign.name}-part{part.number}",
             team=self.team.name,
             kind=Kind.CAMPAIGN,
-            ask=self.asks.of(job["spec"]["template"], namespace_of(self.team), campaign.window.max),
+            ask=self.asks.of(job["spec"]["template"], namespace_of(self.team), most),
             units=tuple(units),
             least=min(campaign.window.min, most),
             most=most,
