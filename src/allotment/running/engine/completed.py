@@ -42,6 +42,15 @@ class Completed:
     faults: tuple[PageFault, ...] = ()
     change: str = ""
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """Its pages, as the event of its completion has them."""
+        return {
+            "pages_done": self.pages_done,
+            "pages_total": self.pages_total,
+            "pages_failed": len(self.faults),
+        }
+
 
 def completed_volume(bucket: Bucket, work: Work, volume: str) -> Completed:
     """A complete volume of this work, looked at again."""

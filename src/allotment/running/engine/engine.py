@@ -1,15 +1,13 @@
 """The engine's loop: fill what is free, listen, end; all of it in one thread.
 
 The one thread matters: a worker dies with the thread that started it (parent-death signal), and a
-decision is taken and its devices are locked in one short turn of the machine-wide ledger. Everything that
-waits, waits in one selector: the workers' pipes, signals, and the time of the next look.
+decision is taken and its devices are locked in one short turn of the machine-wide ledger. It waits in one
+place, for its crew (``crew``).
 """
 
 from __future__ import annotations
 
-import random
-import selectors
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -17,6 +15,7 @@ from allotment.errors import AllotmentError
 from allotment.events.event import Event
 from allotment.running.engine.campaign_run import CampaignRun, Halt
 from allotment.running.engine.completed import Completed
+from allotment.running.engine.crew import Crew, whom_data
 from allotment.running.engine.endings import ending_of
 from allotment.running.engine.filling import Filler
 from allotment.running.engine.preparing import Preparations, no_preparations
@@ -24,21 +23,17 @@ from allotment.running.engine.program import Program
 from allotment.running.engine.programs import Programs
 from allotment.running.engine.requests import Requests
 from allotment.running.engine.signals import Signals
-from allotment.running.engine.snapshot import Log, Snapshot, Watcher
-from allotment.running.engine.source_pauses import NEXT_TRY, source_pause
+from allotment.running.engine.snapshot import Snapshot, waits_of
 from allotment.running.engine.standing import IndexStanding, Standing
 from allotment.running.engine.starting import Starter
 from allotment.running.engine.team_lines import Unit
 from allotment.running.engine.team_shares import Shown
 from allotment.running.engine.team_units import units_of
+from allotment.running.engine.telling import Telling
 from allotment.running.engine.work import Work
 from allotment.running.engine.worker import Worker
-from allotment.scheduling.local import Reclaim, WaitReason
+from allotment.scheduling.local import WaitReason
 
-TURN_SECONDS = 0.25
-FLUSH_SECONDS = 1.0
-KILL_AFTER_GRACE = 10.0
-KILL_AFTER_SILENCE = 5.0
 MOST_BUCKET_FAILURES = 20
 
 
@@ -49,26 +44,22 @@ class Engine:
     runs: Sequence[CampaignRun]
     filler: Filler
     starter: Starter
-    logs: Mapping[str, Log]
+    telling: Telling
     requests: Requests
-    watcher: Watcher
     completed: Callable[[Work, str], Completed]
     programs: Programs = field(default_factory=Programs)
     preparations: Preparations = field(default_factory=no_preparations)
-    workers: list[Worker] = field(default_factory=list)
-    chance: Callable[[], float] = random.random
     left_behind: Callable[[Work], str] = lambda _work: ""
     signals: Signals = field(default_factory=Signals)
-    _selector: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector)
+    crew: Crew = field(init=False)
     ending: str = ""
     _requests_heard: int = 0
     _bucket_failures: int = 0
-    _flushed: float = 0.0
-    _shares: dict[str, Shown] = field(default_factory=dict)
     _by_name: dict[str, CampaignRun] = field(init=False)
 
     def __post_init__(self) -> None:
         self._by_name = {run.work.campaign: run for run in self.runs}
+        self.crew = Crew(self.filler.wall, self._heard)
         self.programs.tell = self._tell_of_program
         if self.filler.table is not None:
             self.filler.table.units = self._units
@@ -80,30 +71,26 @@ class Engine:
         Raises AllotmentError when the ledger or the bucket fails for good; every worker is ended first.
         """
         with self.signals as signals:
-            self._selector.register(signals, selectors.EVENT_READ)
+            self.crew.begin(signals)
             try:
                 self._begin()
                 while not self._turn(signals):
                     pass
             finally:
-                self._kill_all()
-                self._selector.close()
-                self._flush()
+                self.programs.kill_all()
+                self.preparations.kill_all()
+                self.crew.close()
+                self.telling.flush()
+
+    @property
+    def workers(self) -> Sequence[Worker]:
+        """Who works on its campaigns."""
+        return self.crew.workers
 
     def snapshot(self) -> Snapshot:
         """The engine as it stands now."""
         now = self.filler.wall()
-        waits = {
-            run.work.campaign: run.wait.message
-            for run in self.runs
-            if run.wait is not None and run.halt is None and not run.ended
-            if run.wait.reason is not WaitReason.WINDOW
-        }
-        waits |= {
-            run.program.name: run.wait.message
-            for run in self.programs.runs
-            if run.wait is not None and run.halted is None
-        }
+        waits = waits_of(self.runs, self.programs.runs)
         views = tuple(run.view(now) for run in self.runs)
         programs = tuple(self.programs.runs)
         return Snapshot(now, views, tuple(self.workers), waits, self.ending, programs)
@@ -125,20 +112,14 @@ class Engine:
         self._end_campaigns()
         others = self.programs.ended and not self.preparations.workers
         if all(run.ended for run in self.runs) and not self.workers and others:
-            self.watcher.turn(self)
+            self.telling.watcher.turn(self)
             return True
-        self._listen(signals)
+        self.crew.listen(signals)
         self._reap()
         self._press()
-        if self.filler.clock() >= self._flushed + FLUSH_SECONDS:
-            self._flush()
-        self.watcher.turn(self)
+        self.telling.flush_now_and_then(self.filler.clock())
+        self.telling.watcher.turn(self)
         return False
-
-    def _flush(self) -> None:
-        self._flushed = self.filler.clock()
-        for log in self.logs.values():
-            log.flush()
 
     # ---- what somebody asks of the engine
 
@@ -180,9 +161,7 @@ class Engine:
 
     def _halt(self, run: CampaignRun, halt: Halt, message: str) -> None:
         run.halt, run.message = halt, message
-        for worker in self.workers:
-            if worker.campaign == run.work.campaign:
-                worker.ask_to_end(self.filler.clock())
+        self.crew.ask_to_end(run.work.campaign, self.filler.clock())
 
     # ---- starting
 
@@ -202,13 +181,12 @@ class Engine:
             self._bucket_answered(error)
             return
         self.programs.start(filled.programs, self.filler.clock())
-        self._reclaim(filled.reclaims)
+        self.crew.reclaim(filled.reclaims, self.filler.clock())
         self._tell_shares(filled.shares)
         for start in filled.indexes:
             worker = self.starter.start(start, self.filler.clock())
             start.run.indexes.started(start.index)
-            self.workers.append(worker)
-            self._selector.register(worker.pipe, selectors.EVENT_READ)
+            self.crew.add(worker)
         for run in active:
             if run.wait is not None and run.wait.reason is WaitReason.NEVER:
                 self._halt(run, Halt.NEVER_FITS, run.wait.message)
@@ -227,29 +205,14 @@ class Engine:
             with suppress(AllotmentError):  # then they find out by its silence
                 self.filler.say_no_more()
 
-    def _reclaim(self, reclaims: Iterable[Reclaim]) -> None:
-        """Tell volumes to end after their pages, for a team whose share their devices are."""
-        workers = {(worker.campaign, worker.index): worker for worker in self.workers}
-        for each in reclaims:
-            worker = workers.get((each.campaign, each.index))
-            if worker is not None and worker.asked_to_end is None:
-                worker.whom, worker.why = each.whom, each.reason
-                worker.ask_to_end(self.filler.clock())
-
     def _tell_shares(self, shares: Mapping[str, Shown]) -> None:
         """Tell how the team stands among others, where that has changed."""
-        for name, data in shares.items():
-            if self._shares.get(name) == data:
-                continue
-            self._shares[name] = data
-            run = self._by_name.get(name)
-            if run is not None:
-                about = Event("campaign.share", self.filler.wall(), run.work.team, name, None, None, data)
-                self._take(run, about)
-                continue
-            program = next((each.program for each in self.programs.runs if each.program.name == name), None)
-            if program is not None:
-                self._tell_of_program("campaign.share", program, data)
+        programs = {each.program.name: each.program for each in self.programs.runs}
+        for name, data in self.telling.news(shares):
+            if name in self._by_name:
+                self._tell(self._by_name[name], "campaign.share", None, **data)
+            elif name in programs:
+                self._tell_of_program("campaign.share", programs[name], data)
 
     def _settle(self, run: CampaignRun, index: int, standing: IndexStanding) -> None:
         """An index needs no worker now: it is complete, failed for good, or somebody else's."""
@@ -272,34 +235,13 @@ class Engine:
         if error is not None and self._bucket_failures >= MOST_BUCKET_FAILURES:
             raise error
 
-    # ---- listening
+    # ---- telling
 
-    def _listen(self, signals: Signals) -> None:
-        for key, _ in self._selector.select(TURN_SECONDS):
-            if key.fileobj is signals:
-                signals.drain()
-        for worker in self.workers:
-            self._take_all(worker)
-
-    def _take_all(self, worker: Worker) -> None:
-        for event in worker.events():
-            self._take(self._by_name[worker.campaign], _for_whom(worker, self._with_pause(worker, event)))
-            if event.kind == "volume.held":
-                worker.held = True
-            if event.kind == "volume.started":
-                worker.begun = True
-
-    def _with_pause(self, worker: Worker, event: Event) -> Event:
-        """The event, with the time of the next try where that is a while from now."""
-        pause = source_pause(event, self.chance())
-        if not pause:
-            return event
-        worker.pause = max(worker.pause, pause)
-        return replace(event, data={**event.data, NEXT_TRY: round(self.filler.wall() + pause, 3)})
+    def _heard(self, worker: Worker, event: Event) -> None:
+        self._take(self._by_name[worker.campaign], event)
 
     def _take(self, run: CampaignRun, event: Event) -> None:
-        self.logs[run.work.campaign].emit(event)
-        self.watcher.event(event)
+        self.telling.event(run.work.campaign, event)
         if run.take(event) and run.halt is None:
             reason, message = run.failures[event.volume or ""]
             count = len(run.failures)
@@ -307,8 +249,7 @@ class Engine:
 
     def _tell_of_program(self, kind: str, program: Program, data: Mapping[str, object]) -> None:
         event = Event(kind, self.filler.wall(), program.team, program.name, None, None, data)
-        self.logs[program.name].emit(event)
-        self.watcher.event(event)
+        self.telling.event(program.name, event)
 
     def _tell(self, run: CampaignRun, kind: str, volume: str | None = None, **data: object) -> None:
         self._take(run, Event(kind, self.filler.wall(), run.work.team, run.work.campaign, volume, None, data))
@@ -316,17 +257,13 @@ class Engine:
     # ---- ending
 
     def _reap(self) -> None:
-        for worker in [worker for worker in self.workers if worker.ended() is not None]:
-            self._take_all(worker)
-            if worker.silent_since is None:
-                self._selector.unregister(worker.pipe)
-            worker.close()
-            self.workers.remove(worker)
+        for worker in self.crew.reap():
             run = self._by_name[worker.campaign]
             ending = ending_of(run, worker)
             for kind, volume, data in ending.events:
-                more = _whom_data(worker) if kind == "volume.reclaimed" else {}
-                self._tell(run, kind, volume, **{**data, **self._counts(run, kind, volume), **more})
+                counts = self.completed(run.work, volume).counts if kind == "volume.completed" else {}
+                more = whom_data(worker) if kind == "volume.reclaimed" else {}
+                self._tell(run, kind, volume, **{**data, **counts, **more})
             ending.move(run.indexes, worker.index, self.filler.clock())
         for name in self.programs.reap(self.filler.clock()):
             self.requests.stopped(name)
@@ -336,33 +273,12 @@ class Engine:
             if run.halt is None:
                 self._halt(run, Halt.NOT_PREPARED, f"its recipe could not be prepared: {message}")
 
-    def _counts(self, run: CampaignRun, kind: str, volume: str) -> dict[str, int]:
-        """Pages of a volume whose worker could not tell of them any more."""
-        if kind != "volume.completed":
-            return {}
-        found = self.completed(run.work, volume)
-        faults = len(found.faults)
-        return {"pages_done": found.pages_done, "pages_total": found.pages_total, "pages_failed": faults}
-
     def _press(self) -> None:
         """Kill what was asked to end and has not, past its grace."""
         now = self.filler.clock()
         self.programs.press(now)
         self.preparations.press(now)
-        for worker in self.workers:
-            grace = self._by_name[worker.campaign].work.limits.grace_seconds
-            asked = worker.asked_to_end
-            if asked is not None and now > asked + grace + KILL_AFTER_GRACE:
-                worker.kill()
-            self._press_silent(worker, now)
-
-    def _press_silent(self, worker: Worker, now: float) -> None:
-        """Kill a worker of which nothing works any more, and which has not ended: it has been stopped."""
-        if worker.at_end and worker.silent_since is None:
-            worker.silent_since = now
-            self._selector.unregister(worker.pipe)
-        if worker.silent_since is not None and now > worker.silent_since + KILL_AFTER_SILENCE:
-            worker.kill()
+        self.crew.press(lambda name: self._by_name[name].work.limits.grace_seconds, now)
 
     def _end_campaigns(self) -> None:
         for run in self.runs:
@@ -379,25 +295,3 @@ class Engine:
             self.requests.stopped(run.work.campaign)
             if run.over:
                 self.requests.over(run.work.campaign)
-
-    def _kill_all(self) -> None:
-        self.programs.kill_all()
-        self.preparations.kill_all()
-        for worker in self.workers:
-            worker.kill()
-        for worker in self.workers:
-            worker.process.wait()
-            self._take_all(worker)
-            worker.close()
-        self.workers.clear()
-
-
-def _for_whom(worker: Worker, event: Event) -> Event:
-    """The end of a volume that was told to end for another team says for which."""
-    if event.kind != "volume.reclaimed" or not worker.whom:
-        return event
-    return replace(event, data={**event.data, **_whom_data(worker)})
-
-
-def _whom_data(worker: Worker) -> dict[str, str]:
-    return {"whom": worker.whom, "message": worker.why} if worker.whom else {}

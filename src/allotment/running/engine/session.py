@@ -59,6 +59,7 @@ from allotment.running.engine.snapshot import Watcher
 from allotment.running.engine.standing import look_with
 from allotment.running.engine.starting import Starter
 from allotment.running.engine.team_table import Sharer, TeamTable
+from allotment.running.engine.telling import Telling
 from allotment.running.engine.visible import visible_cards
 from allotment.running.engine.work import Work
 from allotment.running.holder import this_process
@@ -161,6 +162,12 @@ def run_works(
             secrets=hidden,
             pipes=pipes,
         )
+        logs = {
+            name: events.sink(
+                BucketSink(bucket, description.team, name, writer, time.time, every=EVENTS_SECONDS)
+            )
+            for name in description.campaigns
+        }
         engine = Engine(
             runs=runs,
             filler=Filler(
@@ -185,12 +192,7 @@ def run_works(
                 ),
                 ours=leases.ours,
             ),
-            logs={
-                name: events.sink(
-                    BucketSink(bucket, description.team, name, writer, time.time, every=EVENTS_SECONDS)
-                )
-                for name in description.campaigns
-            },
+            telling=Telling(logs, watcher),
             requests=Requests(
                 stops=registration.stop_requests,
                 stopped=registration.stopped,
@@ -198,7 +200,6 @@ def run_works(
                 files={work.campaign: work.path for work in works},
                 reread=session.reread,
             ),
-            watcher=watcher,
             completed=_completed_in(bucket, session),
             left_behind=partial(_left_behind, bucket),
             signals=signals,
