@@ -16,11 +16,13 @@ from tests.running.engine.harness import Repository, eventually
 ALLOT = [sys.executable, "-m", "allotment.cli"]
 
 
-def started(repository: Repository, output: int, *words: str) -> subprocess.Popen[bytes]:
+def started(
+    repository: Repository, output: int, *words: str, unbuffered: str = ""
+) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [*ALLOT, *words],
         cwd=repository.root,
-        env=repository.environment,
+        env={**repository.environment, "PYTHONUNBUFFERED": unbuffered},
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=subprocess.DEVNULL,
@@ -50,10 +52,11 @@ def test_a_pipe_that_nobody_reads_holds_up_nothing(tmp_path: Path) -> None:
     assert eventually(lambda: not repository.processes())
 
 
-def test_a_reader_that_goes_away_ends_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_goes_away_ends_nothing(tmp_path: Path, unbuffered: str) -> None:
     repository = Repository(tmp_path, volumes=3, pages=4).write()
     reading, writing = os.pipe()
-    engine = started(repository, writing, "run", "c")
+    engine = started(repository, writing, "run", "c", unbuffered=unbuffered)
     os.close(writing)
     os.read(reading, 1)
     os.close(reading)

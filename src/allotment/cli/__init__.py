@@ -134,10 +134,11 @@ def _shown(error: BaseException) -> int:
         why = str(error.__cause__ or error)
         click.echo(f"interrupted: {why}" if why else "interrupted", err=True)
         return EXIT_INTERRUPTED
-    if isinstance(error, BrokenPipeError):  # whoever read our output has gone: nobody is left to tell
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    from allotment.cli.shared import discard_output, show_error
+
+    if isinstance(error, BrokenPipeError):  # nobody is left to tell
+        discard_output()
         return EXIT_REFUSED
-    from allotment.cli.shared import show_error
 
     show_error(error)
     return error.exit_code if isinstance(error, AllotmentError) else EXIT_WORLD

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,11 @@ Command = Callable[..., Any]
 REMOTE_SECONDS = 5.0
 
 SEVERITY_COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
+
+
+def discard_output() -> None:
+    """Let what standard output still holds, and all that comes, go nowhere: whoever read it has gone."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def world_options(command: Command) -> Command:

@@ -7,7 +7,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +15,7 @@ import click
 from allotment.cli.display import Display, Text
 from allotment.cli.json_lines import JsonEvents, error_json, finding_json
 from allotment.cli.opened import Opened, open_repository, show_warnings
-from allotment.cli.shared import safe, world_options
+from allotment.cli.shared import discard_output, safe, world_options
 from allotment.cli.summaries import numbers, program_summary, say, summary
 from allotment.cli.watching import LivePicture, PlainLines
 from allotment.cli.world import AskedWorld, ChosenWorld, any_world
@@ -154,11 +153,13 @@ def _run(
     with _display(plain=plain) as display:
         looking_on = display if metrics is None else MetricsFile(metrics, display, time.monotonic)
         ran = run_works(works, session, looking_on, programs)
-    with suppress(OSError):  # the work is done, whether somebody still reads of it or not
+    try:
         for run in ran.campaigns:
             say(summary(run, opened.root), opened.team.name, run.work.campaign, numbers(run))
         for program in ran.programs:
             say(program_summary(program), opened.team.name, program.program.name, {})
+    except OSError:  # the work is done, whether somebody still reads of it or not
+        discard_output()
     return _exit_code(ran)
 
 
