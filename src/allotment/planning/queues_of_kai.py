@@ -15,8 +15,8 @@ from fractions import Fraction
 from typing import Final
 
 from allotment.kubernetes.cluster.capacity import KAI, NOTHING, Amount, Capacity, amount_text
+from allotment.kubernetes.cluster.desk import ODD
 from allotment.kubernetes.cluster.kai_state import KaiScene, kai_scene_of
-from allotment.kubernetes.cluster.kueue_state import ODD
 from allotment.kubernetes.cluster.quota import capacities_of
 from allotment.kubernetes.cluster.snapshot import Snapshot
 from allotment.kubernetes.cluster.waiting import Waiting, waiting_for_kai

@@ -8,18 +8,18 @@ it, from the pods. Objects that cannot be read are left out, and a note says so.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeVar
+from typing import Final
 
 from allotment.devices.world import World
 from allotment.kubernetes import kinds
+from allotment.kubernetes.cluster.desk import Desk
 from allotment.kubernetes.cluster.kai_objects import SHARD, read_group, read_queue, settings_of
 from allotment.kubernetes.cluster.kai_pods import claims_of, group_of, read_claim, read_pod
-from allotment.kubernetes.cluster.kueue_state import ODD
 from allotment.kubernetes.cluster.snapshot import Snapshot
 from allotment.kubernetes.cluster.world import world_of
-from allotment.kubernetes.kinds import Kind, Object
+from allotment.kubernetes.kinds import Object
 from allotment.kubernetes.render.names import PREFIX
 from allotment.scheduling.kai import Settings
 from allotment.scheduling.kai.axes import GPU_RESOURCE
@@ -38,7 +38,6 @@ KAI_NAMESPACE: Final = "kai-scheduler"
 KAI_SCHEDULER: Final = "kai-scheduler"
 _TAG: Final = re.compile(r":v?(\d+)\.(\d+)(?:\.\d+)?(?:[-@].*)?$")
 _ENDED: Final = frozenset({"Succeeded", "Failed"})
-Read = TypeVar("Read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ class KaiScene:
 
 def kai_scene_of(snapshot: Snapshot, world: World | None = None) -> KaiScene:
     """The scene of a snapshot; ``world`` are its devices where they have been read already."""
-    desk = _Desk(snapshot)
+    desk = _Desk(snapshot, "KAI")
     devices = world_of(snapshot).without_errors() if world is None else world
     claims = {each.name: each for each in map(read_claim, devices.claims)}
     published, classes = devices_of(devices, [each.spec for each in devices.claims])
@@ -93,21 +92,8 @@ def _default_shard(raw: Object) -> Settings | None:
 
 
 @dataclass(slots=True)
-class _Desk:
-    """Reads one snapshot, and remembers what could not be read."""
-
-    snapshot: Snapshot
-    odd: dict[str, list[str]] = field(default_factory=dict)
-
-    def each(self, kind: Kind, read: Callable[[Object], Read]) -> list[Read]:
-        """The objects of a kind as they are read."""
-        found = []
-        for each in self.snapshot.of(kind):
-            try:
-                found.append(read(each))
-            except ODD:
-                self.odd.setdefault(kind.name, []).append(str(each["metadata"]["name"]))
-        return found
+class _Desk(Desk):
+    """Reads one snapshot as KAI does."""
 
     def groups(self) -> Iterator[PodGroup]:
         """The groups with their pods."""
@@ -149,13 +135,6 @@ class _Desk:
                 yield key, f"{mine} of {namespace}"
             elif owners:
                 yield key, f"{owners[0].get('kind')} {owners[0].get('name')} of {namespace}"
-
-    def notes(self) -> Iterator[str]:
-        """What was left out."""
-        for kind, names in sorted(self.odd.items()):
-            more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
-            shown = ", ".join(f"`{name}`" for name in names[:3])
-            yield f"{kind} {shown}{more} cannot be read as KAI does, and counts for nothing here"
 
 
 def _known(node: ClusterNode, taken: Mapping[str, Mapping[str, int]]) -> ClusterNode:

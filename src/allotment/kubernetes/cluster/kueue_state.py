@@ -7,20 +7,19 @@ of the snapshot. Nodes matter to Kueue only where a Topology is there. Facts: Ku
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from allotment.devices.world import World
-from allotment.errors import AllotmentError
 from allotment.kubernetes import kinds
+from allotment.kubernetes.cluster.desk import ODD, Desk
 from allotment.kubernetes.cluster.kueue_config import Configured, configured
 from allotment.kubernetes.cluster.snapshot import Snapshot
 from allotment.kubernetes.cluster.world import world_of
-from allotment.kubernetes.kinds import Kind, Object
+from allotment.kubernetes.kinds import Object
 from allotment.kubernetes.render.names import PREFIX
 from allotment.platform.model import Platform
-from allotment.quantities import QuantityError
 from allotment.scheduling.kueue import Settings
 from allotment.scheduling.kueue.dra.charging import Charger
 from allotment.scheduling.kueue.dra.claimed import ClaimReader
@@ -43,22 +42,9 @@ from allotment.scheduling.state.shelf import Shelf
 from allotment.scheduling.state.state import State
 from allotment.scheduling.state.workloads import Workload
 
-ODD: Final = (
-    AllotmentError,
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    QuantityError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
-"""What reading and deciding raise over objects that no API server would have let in."""
 NAME_LABEL: Final = "kubernetes.io/metadata.name"
 PLACED: Final = "kueue.x-k8s.io/tas"
 _OWNERS: Final = ("campaign", "fleet", "gang")
-Read = TypeVar("Read")
 Raw = Mapping[str, Any]
 
 
@@ -87,7 +73,7 @@ def scene_of(snapshot: Snapshot, platform: Platform | None = None, world: World 
 
     ``world`` are its devices where they have been read already, or are not among its objects.
     """
-    desk = _Desk(snapshot)
+    desk = _Desk(snapshot, "Kueue")
     setup = configured(snapshot, platform)
     reader = _reader(desk, setup, world or world_of(snapshot).without_errors())
     ranges = desk.ranges()
@@ -119,7 +105,7 @@ def scene_of(snapshot: Snapshot, platform: Platform | None = None, world: World 
 
 def claim_reader(snapshot: Snapshot, platform: Platform | None, world: World) -> ClaimReader:
     """What reads workloads with their charges: templates of the snapshot, devices of the world."""
-    return _reader(_Desk(snapshot), configured(snapshot, platform), world)
+    return _reader(_Desk(snapshot, "Kueue"), configured(snapshot, platform), world)
 
 
 def _reader(desk: _Desk, setup: Configured, world: World) -> ClaimReader:
@@ -177,21 +163,8 @@ def _cluster_queue(raw: Raw) -> ClusterQueue:
 
 
 @dataclass(slots=True)
-class _Desk:
-    """Reads one snapshot, and remembers what could not be read."""
-
-    snapshot: Snapshot
-    odd: dict[str, list[str]] = field(default_factory=dict)
-
-    def each(self, kind: Kind, read: Callable[[Object], Read]) -> list[Read]:
-        """The objects of a kind as they are read."""
-        found = []
-        for each in self.snapshot.of(kind):
-            try:
-                found.append(read(each))
-            except ODD:
-                self.odd.setdefault(kind.name, []).append(str(each["metadata"]["name"]))
-        return found
+class _Desk(Desk):
+    """Reads one snapshot as Kueue does."""
 
     def templates(self) -> dict[str, Raw]:
         """The claim specs of templates, with what an API server fills in."""
@@ -249,13 +222,6 @@ class _Desk:
         if kind and owner:
             return f"{kind} {owner} of {namespace}"
         return f"Workload {namespace}/{workload['metadata']['name']}"
-
-    def notes(self) -> Iterator[str]:
-        """What was left out."""
-        for kind, names in sorted(self.odd.items()):
-            more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
-            shown = ", ".join(f"`{name}`" for name in names[:3])
-            yield f"{kind} {shown}{more} cannot be read as Kueue does, and counts for nothing here"
 
 
 def _template(raw: Raw) -> tuple[str, Raw]:

@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Final
 
 from allotment.kubernetes import kinds
+from allotment.kubernetes.cluster.desk import ODD
 from allotment.kubernetes.cluster.kai_pods import group_of
 from allotment.kubernetes.cluster.kai_sent import with_job_of_kai
 from allotment.kubernetes.cluster.kai_state import KaiScene, kai_scene_of, kai_version
-from allotment.kubernetes.cluster.kueue_state import ODD
 from allotment.kubernetes.cluster.reading import NOT_SERVED
 from allotment.kubernetes.cluster.snapshot import Snapshot
 from allotment.kubernetes.follow import Followed, State, parts_in

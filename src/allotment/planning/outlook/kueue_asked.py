@@ -11,8 +11,9 @@ from dataclasses import replace
 from typing import Final
 
 from allotment.kubernetes import kinds
+from allotment.kubernetes.cluster.desk import ODD
 from allotment.kubernetes.cluster.kueue_sent import with_job
-from allotment.kubernetes.cluster.kueue_state import ODD, Scene, scene_of
+from allotment.kubernetes.cluster.kueue_state import Scene, scene_of
 from allotment.kubernetes.cluster.snapshot import Snapshot
 from allotment.kubernetes.follow import Followed, State, parts_in
 from allotment.kubernetes.kinds import Object
