@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
 import click
 
 from allotment.cli.columns import terminal_width
-from allotment.cli.forms.compared import as_markdown, as_text
-from allotment.cli.forms.compared_data import as_data
+from allotment.cli.forms.compared_output import written
 from allotment.cli.inputs import inputs_of, inputs_option
 from allotment.cli.shared import output_option, world_options, write_out
 from allotment.cli.world import AskedWorld, any_world
 from allotment.errors import EXIT_FINE
-from allotment.planning.compare.comparison import Comparison
 from allotment.platform.model import SCHEDULERS
 
 DRAWS = 10
@@ -104,20 +101,8 @@ def command(
     prices = ask.files.platform.prices
     play = Play(seed, draws, days * 86_400, prices.hour, prices.currency)
     variants = [*ask.variants(schedulers_of(schedulers, changes, ask.files.platform), changes)]
-    write_out(_written(compare(variants, play, _told), form, out), out)
+    write_out(written(compare(variants, play, _told), form, None if out else terminal_width()), out)
     return EXIT_FINE
-
-
-def _written(found: Comparison, form: str, out: Path | None) -> str:
-    if form == "json":
-        return json.dumps(as_data(found), ensure_ascii=False, indent=2)
-    if form == "markdown":
-        return "\n".join(as_markdown(found))
-    if form == "html":
-        from allotment.cli.pages.compare import compare_page
-
-        return compare_page(found).rstrip("\n")
-    return "\n".join(as_text(found, None if out else terminal_width()))
 
 
 def _told(name: str, done: int, of: int) -> None:

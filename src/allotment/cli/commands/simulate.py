@@ -11,11 +11,9 @@ import click
 
 from allotment.cli.columns import terminal_width
 from allotment.cli.forms import filled
-from allotment.cli.forms.compared import as_markdown, as_text
-from allotment.cli.forms.compared_data import as_data
+from allotment.cli.forms.compared_output import written
 from allotment.cli.shared import output_option, write_out
 from allotment.errors import EXIT_FINE, UsageError
-from allotment.planning.compare.comparison import Comparison
 from allotment.simulation.filling.fill import Filled
 from allotment.simulation.traces.jobs import TraceNode
 
@@ -193,20 +191,8 @@ def command(
     found = compared(trace, asked, [Scheduler(each) for each in schedulers or ("default",)], play, _told)
     if events is not None:
         write_events(found, trace, asked, events)
-    write_out(_form(found, form, out), out)
+    write_out(written(found, form, None if out else terminal_width()), out)
     return EXIT_FINE
-
-
-def _form(found: Comparison, form: str, out: Path | None) -> str:
-    if form == "json":
-        return json.dumps(as_data(found), ensure_ascii=False, indent=2)
-    if form == "markdown":
-        return "\n".join(as_markdown(found))
-    if form == "html":
-        from allotment.cli.pages.compare import compare_page
-
-        return compare_page(found).rstrip("\n")
-    return "\n".join(as_text(found, None if out else terminal_width()))
 
 
 def _filled_form(

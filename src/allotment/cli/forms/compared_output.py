@@ -1,0 +1,22 @@
+"""A comparison in the form that was asked for, whoever made it: of a repository, or of a trace."""
+
+from __future__ import annotations
+
+import json
+
+from allotment.cli.forms.compared import as_markdown, as_text
+from allotment.cli.forms.compared_data import as_data
+from allotment.planning.compare.comparison import Comparison
+
+
+def written(found: Comparison, form: str, width: int | None) -> str:
+    """All of it as text, Markdown, JSON or a page; ``width`` is that of the terminal, if it goes to one."""
+    if form == "json":
+        return json.dumps(as_data(found), ensure_ascii=False, indent=2)
+    if form == "markdown":
+        return "\n".join(as_markdown(found))
+    if form == "html":
+        from allotment.cli.pages.compare import compare_page
+
+        return compare_page(found).rstrip("\n")
+    return "\n".join(as_text(found, width))
