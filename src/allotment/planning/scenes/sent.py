@@ -19,10 +19,7 @@ AT_ONCE: Final = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """``started`` of ``wanted`` pods get a place at once, on ``nodes``; why the others wait, if they do.
-
-    ``taken_from`` are works that lose pods for it.
-    """
+    """``started`` of ``wanted`` pods get a place at once, on ``nodes``; why the others wait, if they do."""
 
     work: str
     started: int
@@ -31,7 +28,6 @@ class Sent:
     reason: str = ""
     message: str = ""
     never: bool = False
-    taken_from: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -58,7 +54,6 @@ def sent_now(scene: Scene, name: str) -> Sent | None:
         reason="" if last is None else last.reason,
         message="" if last is None else last.message,
         never=bool(ends.never),
-        taken_from=tuple(sorted({each.work for each in outcome.spans if each.by == name})),
         notes=outcome.notes,
     )
 

@@ -170,7 +170,6 @@ class Group:
         "stale_since",
         "started",
         "succeeded",
-        "task_faults",
         "tasks",
         "to_place",
         "to_place_quota",
@@ -189,7 +188,6 @@ class Group:
         self.evicted = spec.evicted
         self.stale_since = spec.stale_since
         self.faults: list[tuple[str, str]] = []
-        self.task_faults: dict[str, str] = {}
         self.rank: Rank | None = None
         self.to_place: list[Task] | None = None
         self.to_place_quota: Triple | None = None

@@ -42,10 +42,6 @@ class Filled:
     turned_away: int
     points: tuple[Point, ...]
 
-    def given_at(self, demand: int) -> float:
-        """How much was given out when so many hundredths were asked for."""
-        return next((point.given for point in self.points if point.demand >= demand), self.given)
-
 
 def fill(
     nodes: Sequence[TraceNode],
