@@ -32,7 +32,7 @@ from allotment.planning.plan.plan import (
     WorkPlan,
 )
 from allotment.planning.scenes.values import Assumption, Maturity, Source
-from allotment.planning.why import State
+from allotment.planning.why.why import State
 from allotment.simulation.outcome import End, Outcome, Span, WorkEnd
 from allotment.simulation.quantiles import Band, Spread
 from allotment.simulation.setting import TeamShare

@@ -29,7 +29,7 @@ from allotment.planning.plan.plan import (
     WorkPlan,
 )
 from allotment.planning.scenes.values import Assumption, Source
-from allotment.planning.why import State
+from allotment.planning.why.why import State
 from allotment.simulation.quantiles import Band, Spread
 
 HOSTILE: Final = (

@@ -11,7 +11,7 @@ from allotment.planning.plan.plan import Becomes, Change, Changes, Fits, Plan
 from allotment.planning.plan.planning import plan_for
 from allotment.planning.plan.question import Question
 from allotment.planning.scenes.values import Scene
-from allotment.planning.why import State
+from allotment.planning.why.why import State
 from allotment.simulation.quantiles import Spread
 from allotment.simulation.setting import Chances
 from tests.planning.plan_scenes import NEW, PAGE, campaign, fleet, scene

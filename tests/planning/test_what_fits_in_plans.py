@@ -15,7 +15,7 @@ from allotment.planning.plan.caveats import caveats_of, sharing_caveats
 from allotment.planning.plan.fitting import fits_of
 from allotment.planning.plan.locally import as_run_here, said_here
 from allotment.planning.plan.plan import Fits
-from allotment.planning.why import State
+from allotment.planning.why.why import State
 from allotment.platform.model import Card, Platform
 from allotment.platform.need import MemoryRange, Need
 from allotment.quantities import GI

@@ -6,8 +6,8 @@ import pytest
 
 from allotment.kubernetes.cluster.world import world_of
 from allotment.kubernetes.follow import State
-from allotment.planning.why import State as Fit
-from allotment.planning.why_cluster import ClusterWhy, holdings_in, why_on_cluster
+from allotment.planning.why.on_cluster import ClusterWhy, holdings_in, why_on_cluster
+from allotment.planning.why.why import State as Fit
 from tests.kubernetes.follow.told import NAMES, situation, told
 
 REFINED = {

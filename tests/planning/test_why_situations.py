@@ -27,10 +27,10 @@ from allotment.devices.fleet import Fleet, Placed
 from allotment.devices.slices import Capacity, Device, DeviceId, Pool, ResourceSlice, Taint
 from allotment.devices.world import World
 from allotment.needs.claim import claim_for
-from allotment.planning.why import State, Why, why
-from allotment.planning.why_causes import CauseKind
-from allotment.planning.why_guess import ChangeKind
-from allotment.planning.why_room import Holding, holdings_of
+from allotment.planning.why.causes import CauseKind
+from allotment.planning.why.guess import ChangeKind
+from allotment.planning.why.room import Holding, holdings_of
+from allotment.planning.why.why import State, Why, why
 from allotment.platform.need import MemoryRange, Need
 from allotment.quantities import parse_bytes
 

@@ -14,9 +14,9 @@ from allotment.devices.world import World
 from allotment.needs.fit import explain
 from allotment.needs.fit_words import funnel_lines, never_words, sentence
 from allotment.needs.words import left_words
-from allotment.planning.why import why
-from allotment.planning.why_needs import asked_of
-from allotment.planning.why_room import Holding
+from allotment.planning.why.needs import asked_of
+from allotment.planning.why.room import Holding
+from allotment.planning.why.why import why
 from allotment.platform.model import Platform
 from allotment.platform.need import MemoryRange, Need
 from allotment.repository.model import Pipeline, StepCall

@@ -26,9 +26,9 @@ from allotment.errors import FindingsError, UsageError, did_you_mean
 from allotment.events.model import CampaignView
 from allotment.events.programs import ProgramState, ProgramView, fold_program
 from allotment.needs.ways.shares_here import ShareHere
-from allotment.planning.why import Why, why
-from allotment.planning.why_needs import Asked, asked_of
-from allotment.planning.why_room import Holding, holdings_of
+from allotment.planning.why.needs import Asked, asked_of
+from allotment.planning.why.room import Holding, holdings_of
+from allotment.planning.why.why import Why, why
 from allotment.platform.find import find_platform
 from allotment.platform.model import Platform
 from allotment.repository import load_repository

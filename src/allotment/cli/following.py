@@ -22,7 +22,7 @@ from allotment.events.model import CampaignView
 from allotment.kubernetes.client import ApiError
 from allotment.kubernetes.client.kubeconfig import access
 from allotment.kubernetes.follow.again import again
-from allotment.planning.why_cluster import with_devices
+from allotment.planning.why.on_cluster import with_devices
 
 if TYPE_CHECKING:
     from allotment.kubernetes.client import Client

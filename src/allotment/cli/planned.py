@@ -36,8 +36,8 @@ from allotment.planning.plan.question import Question
 from allotment.planning.plan.seen import files_seen, platform_seen, steps_seen, world_seen
 from allotment.planning.scenes.scene import scene_for
 from allotment.planning.scenes.values import Choices
-from allotment.planning.why import State
-from allotment.planning.why_room import holdings_of
+from allotment.planning.why.room import holdings_of
+from allotment.planning.why.why import State
 from allotment.platform.model import plain_location
 from allotment.repository.files import CAMPAIGNS, FLEETS, GANGS, PIPELINES
 from allotment.repository.git import Git, NotComparedError

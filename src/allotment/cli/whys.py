@@ -22,14 +22,14 @@ from allotment.errors import EXIT_FINE, FindingsError, Severity, UsageError
 from allotment.kubernetes.follow import Followed, State
 from allotment.planning.outlook.asked import next_of, next_of_unsent
 from allotment.planning.outlook.values import Said
-from allotment.planning.why import State as Fit
-from allotment.planning.why import Why
-from allotment.planning.why_cluster import ClusterWhy, why_on_cluster
-from allotment.planning.why_needs import asked_of
+from allotment.planning.why.needs import asked_of
+from allotment.planning.why.on_cluster import ClusterWhy, why_on_cluster
+from allotment.planning.why.why import State as Fit
+from allotment.planning.why.why import Why
 from allotment.repository.model import HasNeed
 
 if TYPE_CHECKING:
-    from allotment.planning.why_guess import Other
+    from allotment.planning.why.guess import Other
 
 FORMAT_VERSION = 1
 ENDED = frozenset({State.FINISHED, State.FAILED, State.ABSENT})

@@ -16,9 +16,9 @@ from allotment.cli.words import counted
 from allotment.events.model import CampaignState, CampaignView
 from allotment.events.programs import ProgramState, ProgramView
 from allotment.needs.words import left_words
-from allotment.planning.why import Alternative, State, Why
-from allotment.planning.why_steps import Lost, Stage, Step
-from allotment.planning.why_trying import Change
+from allotment.planning.why.steps import Lost, Stage, Step
+from allotment.planning.why.trying import Change
+from allotment.planning.why.why import Alternative, State, Why
 
 FORMAT_VERSION: Final = 1
 MOST_LOST: Final = 6

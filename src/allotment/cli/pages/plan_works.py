@@ -15,7 +15,7 @@ from allotment.pictures.page import Section, figure, items, paragraph, shown, to
 from allotment.pictures.rows import BarRow, Bars, IntervalRow, Intervals, bars, intervals
 from allotment.pictures.ticks import HOUR, MINUTE, Extent
 from allotment.planning.plan.plan import Fits, Plan, Waiting, WorkPlan
-from allotment.planning.why import State
+from allotment.planning.why.why import State
 from allotment.simulation.quantiles import Spread
 
 STATES: Final = {State.FITS: "fits now", State.WAITS: "fits, and waits", State.NEVER: "never fits"}

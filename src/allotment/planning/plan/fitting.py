@@ -15,10 +15,10 @@ from allotment.devices.world import World
 from allotment.needs.fit import Explanation, explain
 from allotment.planning.plan.caveats import caveats_of
 from allotment.planning.plan.plan import Fits
-from allotment.planning.why import Alternative, State, why
-from allotment.planning.why_needs import asked_of
-from allotment.planning.why_room import Holding, holdings_of
-from allotment.planning.why_steps import Lost, Stage, Step
+from allotment.planning.why.needs import asked_of
+from allotment.planning.why.room import Holding, holdings_of
+from allotment.planning.why.steps import Lost, Stage, Step
+from allotment.planning.why.why import Alternative, State, why
 from allotment.platform.model import Platform
 from allotment.repository.model import Gang, HasNeed
 

@@ -12,8 +12,8 @@ from enum import StrEnum
 from typing import Final
 
 from allotment.planning.scenes.values import Assumption
-from allotment.planning.why import Alternative, State
-from allotment.planning.why_trying import Change as Remedy
+from allotment.planning.why.trying import Change as Remedy
+from allotment.planning.why.why import Alternative, State
 from allotment.simulation.outcome import Outcome
 from allotment.simulation.quantiles import NOTHING, Band, Spread
 from allotment.simulation.setting import TeamShare

@@ -10,8 +10,8 @@ from allotment.devices.allocation.counters import PoolCounters
 from allotment.devices.allocation.sites import SitePool
 from allotment.devices.slices import DeviceId
 from allotment.needs.clauses import Candidate
-from allotment.planning.why_room import Room
-from allotment.planning.why_values import named
+from allotment.planning.why.room import Room
+from allotment.planning.why.values import named
 
 _MOST: Final = 3
 _Key = tuple[str, str]  # a counter set, and one of its counters

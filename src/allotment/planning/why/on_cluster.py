@@ -20,10 +20,10 @@ from allotment.kubernetes.follow.following import prepares
 from allotment.kubernetes.follow.holders import pod_words
 from allotment.kubernetes.follow.model import Cause
 from allotment.kubernetes.follow.telling import sentence_of
-from allotment.planning.why import State as Fit
-from allotment.planning.why import Why, why
-from allotment.planning.why_guess import Other
-from allotment.planning.why_room import Holding
+from allotment.planning.why.guess import Other
+from allotment.planning.why.room import Holding
+from allotment.planning.why.why import State as Fit
+from allotment.planning.why.why import Why, why
 
 REFINED: Final = frozenset({"no-devices-free", "nothing-matches"})
 """Causes that say no more of devices than that there are none."""

@@ -19,12 +19,12 @@ from allotment.needs.fit import admin_notes, explain
 from allotment.needs.fit_words import sentence
 from allotment.needs.oddities import oddities
 from allotment.needs.words import describe
-from allotment.planning.why_causes import Cause, CauseKind, cause_of
-from allotment.planning.why_guess import Other
-from allotment.planning.why_nodes import sift_all
-from allotment.planning.why_room import Holding, Room, holdings_of
-from allotment.planning.why_steps import Sifted, Step
-from allotment.planning.why_trying import Change, Trying
+from allotment.planning.why.causes import Cause, CauseKind, cause_of
+from allotment.planning.why.guess import Other
+from allotment.planning.why.nodes import sift_all
+from allotment.planning.why.room import Holding, Room, holdings_of
+from allotment.planning.why.steps import Sifted, Step
+from allotment.planning.why.trying import Change, Trying
 
 
 class State(StrEnum):

@@ -12,11 +12,11 @@ from allotment.devices.claims import ClaimSpec
 from allotment.devices.classes import GPU_CLASS
 from allotment.devices.known_classes import NVIDIA_DRIVER
 from allotment.needs.clauses import Candidate
-from allotment.planning.why_nodes import together_words, until_use
-from allotment.planning.why_room import Room
-from allotment.planning.why_sieve import passes
-from allotment.planning.why_steps import HELD_BY, OF_CLAUSES, Condition, Lost, Sifted, Stage, Step
-from allotment.planning.why_values import cards_words, counted_words, named
+from allotment.planning.why.nodes import together_words, until_use
+from allotment.planning.why.room import Room
+from allotment.planning.why.sieve import passes
+from allotment.planning.why.steps import HELD_BY, OF_CLAUSES, Condition, Lost, Sifted, Stage, Step
+from allotment.planning.why.values import cards_words, counted_words, named
 
 _MOST_GROUPS: Final = 3
 

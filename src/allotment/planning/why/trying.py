@@ -14,12 +14,12 @@ from typing import Final
 from allotment.devices.claims import ClaimSpec
 from allotment.devices.slices import DeviceId
 from allotment.needs.memory import in_words
-from allotment.planning.why_changes import guesses
-from allotment.planning.why_guess import ChangeKind, Guess, Other
-from allotment.planning.why_nodes import sift_all
-from allotment.planning.why_room import Holding, Room
-from allotment.planning.why_steps import Sifted
-from allotment.planning.why_values import cards_words
+from allotment.planning.why.guess import ChangeKind, Guess, Other
+from allotment.planning.why.guessing import guesses
+from allotment.planning.why.nodes import sift_all
+from allotment.planning.why.room import Holding, Room
+from allotment.planning.why.steps import Sifted
+from allotment.planning.why.values import cards_words
 
 MOST_CHANGES: Final = 5
 MOST_TRIALS: Final = 150

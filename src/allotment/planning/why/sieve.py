@@ -21,10 +21,10 @@ from allotment.devices.known_classes import CPU_DRIVER
 from allotment.devices.selectors import Matcher, SelectorError
 from allotment.needs.clauses import Candidate, Clause, Kind, clauses_of, failed_words
 from allotment.needs.words import amount_words, request_words
-from allotment.planning.why_counters import CounterLook
-from allotment.planning.why_room import Room
-from allotment.planning.why_steps import HAS_REST, HELD_BY, OF_CLAUSES, Condition, Lost, Sifted, Stage, Step
-from allotment.planning.why_values import card_name, memory_words, named, said, values_words
+from allotment.planning.why.counters import CounterLook
+from allotment.planning.why.room import Room
+from allotment.planning.why.steps import HAS_REST, HELD_BY, OF_CLAUSES, Condition, Lost, Sifted, Stage, Step
+from allotment.planning.why.values import card_name, memory_words, named, said, values_words
 from allotment.quantities import format_bytes
 
 _STAGES: Final = {

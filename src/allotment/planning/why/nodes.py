@@ -14,10 +14,10 @@ from allotment.devices.allocation.rules import attribute_of, concerns, value_of
 from allotment.devices.claims import ClaimSpec, Constraint
 from allotment.needs.clauses import Candidate
 from allotment.needs.same import same_words
-from allotment.planning.why_room import Room
-from allotment.planning.why_sieve import sift
-from allotment.planning.why_steps import Lost, Sifted, Stage, Step
-from allotment.planning.why_values import cards_words, counted_words, named
+from allotment.planning.why.room import Room
+from allotment.planning.why.sieve import sift
+from allotment.planning.why.steps import Lost, Sifted, Stage, Step
+from allotment.planning.why.values import cards_words, counted_words, named
 
 _MOST_VALUES: Final = 4
 

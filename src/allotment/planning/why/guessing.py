@@ -22,10 +22,10 @@ from allotment.needs.memory import memory_selectors
 from allotment.needs.nearest import in_gi
 from allotment.needs.same import same_words
 from allotment.needs.select import unguarded
-from allotment.planning.why_guess import MOST_VALUES, ChangeKind, Guess, Other, other_values
-from allotment.planning.why_room import Room
-from allotment.planning.why_sieve import taint_words
-from allotment.planning.why_steps import Sifted
+from allotment.planning.why.guess import MOST_VALUES, ChangeKind, Guess, Other, other_values
+from allotment.planning.why.room import Room
+from allotment.planning.why.sieve import taint_words
+from allotment.planning.why.steps import Sifted
 from allotment.platform.need import MemoryRange
 from allotment.quantities import GI, parse_bytes
 from allotment.quantities.kubernetes import Quantity

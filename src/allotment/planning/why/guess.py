@@ -12,8 +12,8 @@ from allotment.devices.claims import ClaimSpec
 from allotment.devices.slices import Version
 from allotment.needs.clauses import Candidate
 from allotment.needs.nearest import in_gi
-from allotment.planning.why_room import Holding
-from allotment.planning.why_values import value_at
+from allotment.planning.why.room import Holding
+from allotment.planning.why.values import value_at
 from allotment.quantities import GI
 from allotment.quantities.kubernetes import Quantity
 

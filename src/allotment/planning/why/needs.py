@@ -18,7 +18,7 @@ from allotment.needs.ways import Scope, way_of
 from allotment.needs.ways.choosing import able
 from allotment.needs.ways.share import asked_bytes
 from allotment.needs.ways.shares_here import BY_PART, ShareHere, shares_here
-from allotment.planning.why_guess import ChangeKind, Other
+from allotment.planning.why.guess import ChangeKind, Other
 from allotment.platform.model import Platform
 from allotment.platform.need import WHOLE, MemoryRange, Need
 from allotment.repository.model import HasNeed
