@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from allotment.errors import AllotmentError
 from allotment.events.event import Event
+from allotment.running.engine.bearing import Bearing
 from allotment.running.engine.campaign_run import CampaignRun, Halt
 from allotment.running.engine.completed import Completed
 from allotment.running.engine.crew import Crew, whom_data
@@ -34,8 +35,6 @@ from allotment.running.engine.work import Work
 from allotment.running.engine.worker import Worker
 from allotment.scheduling.local import WaitReason
 
-MOST_BUCKET_FAILURES = 20
-
 
 @dataclass(slots=True)
 class Engine:
@@ -54,7 +53,7 @@ class Engine:
     crew: Crew = field(init=False)
     ending: str = ""
     _requests_heard: int = 0
-    _bucket_failures: int = 0
+    _bearing: Bearing = field(default_factory=Bearing)
     _by_name: dict[str, CampaignRun] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -170,15 +169,18 @@ class Engine:
         if self.ending or not (active or self.programs.active):
             self._ask_no_more()
             return
-        if self.filler.is_early:
+        if self.filler.is_early or self._bearing.is_early(self.filler.clock()):
             return
         passing = frozenset(device for worker in self.workers for device in worker.allocation.ids)
         try:
             active = self.preparations.ready(active, self.filler.clock())
             filled = self.filler.fill(active, self._settle, self.programs, passing)
-            self._bucket_answered(None)
+            self._bearing.answered()
         except AllotmentError as error:
-            self._bucket_answered(error)
+            at_work = bool(self.workers or self.programs.workers)
+            if message := self._bearing.failed(error, self.filler.clock(), at_work=at_work):
+                for run in active:
+                    self._tell(run, "warning", reason="cannot-start", message=message)
             return
         self.programs.start(filled.programs, self.filler.clock())
         self.crew.reclaim(filled.reclaims, self.filler.clock())
@@ -228,12 +230,6 @@ class Engine:
             run.indexes.failed(index)
         else:
             run.indexes.completed(index)
-
-    def _bucket_answered(self, error: AllotmentError | None) -> None:
-        """Bear with a bucket (or a ledger) that fails for a while; then give up with its error."""
-        self._bucket_failures = 0 if error is None else self._bucket_failures + 1
-        if error is not None and self._bucket_failures >= MOST_BUCKET_FAILURES:
-            raise error
 
     # ---- telling
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 from allotment.devices.card_shares import memory_of_cards
@@ -94,13 +95,15 @@ class Filler:
         """Take devices for as many indexes as may start now; each run's ``wait`` says why there are no more.
 
         ``settle`` is told of indexes that need no worker now; ``programs`` are fleets and gangs that share
-        the machine, ``passing`` the devices of volumes that run. What is started is started afterwards.
+        the machine, ``passing`` the devices of volumes that run. What is started is started afterwards. Of
+        what fails half-way nothing stays taken.
         """
         now, programs = self.clock(), programs or Programs()
         ready = {run.work.campaign: self._ready(run, now, settle) for run in runs}
         by_name = {run.work.campaign: run for run in runs}
         fleets, gangs = programs.queues(now)
-        with self.ledger.locked() as view:
+        started: list[Started] = []
+        with self.ledger.locked() as view, ExitStack() as undo:
             state = LocalState(
                 campaigns=tuple(run.queue(ready[run.work.campaign]) for run in runs),
                 world=self.world,
@@ -114,14 +117,17 @@ class Filler:
             )
             decisions, self._memory = decide(state, self._memory, now, Ties.LISTED)
             self._refused = frozenset()
-            taking = (self._taken(view, by_name, step) for step in decisions if isinstance(step, Start))
-            started = [each for each in taking if each is not None]
+            for step in (step for step in decisions if isinstance(step, Start)):
+                if (taken := self._taken(view, by_name, step)) is not None:
+                    undo.callback(taken.hold.close)
+                    started.append(taken)
             holder = Holder(pid=os.getpid(), user=self.user, since=self.wall(), team=self._team)
-            held = programs.take(view, decisions, holder)
+            held = programs.take(view, decisions, holder, undo)
             if self.table is not None:
                 self.table.say(view, state, decisions, _labels(started, held), now)
             own = {*by_name, *(each.name for each in fleets), *(each.name for each in gangs)}
             others = others_words(view, self._there, own)
+            undo.pop_all()
         others = "" if state.sharing is not None else others
         waits = [_with_others(step, others) for step in decisions if isinstance(step, Wait)]
         self._note_waits(runs, waits)

@@ -7,6 +7,7 @@ when its workers have. What was told to end and has not, past its grace, is kill
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,8 +86,13 @@ class Programs:
             tuple(queue for queue in found if isinstance(queue, GangQueue)),
         )
 
-    def take(self, view: LedgerView, decisions: Iterable[Decision], holder: Holder) -> list[Held]:
-        """Take the devices of what is to start, while the ledger is locked: all of a gang's, or none."""
+    def take(
+        self, view: LedgerView, decisions: Iterable[Decision], holder: Holder, undo: ExitStack
+    ) -> list[Held]:
+        """Take the devices of what is to start, while the ledger is locked: all of a gang's, or none.
+
+        ``undo`` lets go of all that was taken.
+        """
         held = []
         for decision in decisions:
             if isinstance(decision, StartReplica):
@@ -102,6 +108,8 @@ class Programs:
                 holds = _take_all(view, run.program, allocations, holder)
             except DevicesTakenError:
                 continue
+            for hold in holds.values():
+                undo.callback(hold.close)
             places = (Place(rank, size, allocations[rank], hold) for rank, hold in holds.items())
             held.append(Held(run, tuple(places)))
         return held
