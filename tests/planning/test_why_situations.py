@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from allotment.devices.allocator import wants_all
 from allotment.devices.cel.parts import conditions
 from allotment.devices.claim_objects import ResourceClaim
 from allotment.devices.claims import (
@@ -460,11 +461,82 @@ def claims(draw: st.DrawFn) -> ClaimSpec:
 def test_whatever_is_proposed_fits(world: World, claim: ClaimSpec, data: st.DataObject) -> None:
     everything = devices(world)
     held = data.draw(st.lists(st.sampled_from(everything), unique=True)) if everything else []
+    check_answer(world, claim, held)
+
+
+def check_answer(world: World, claim: ClaimSpec, held: Sequence[DeviceId]) -> Why:
+    """What is told is what the allocator says: of now, of nothing in use, and of one fewer that is."""
     holdings = [holding(f"who-{place}", each) for place, each in enumerate(held)]
     told = why(claim, world, holdings, is_need=False)
     check_changes(told, world, holdings)
-    now, ever = Fleet(world, taken=held).place(claim), Fleet(world).place(claim)
-    fits = isinstance(now, Placed), isinstance(ever, Placed)
-    assert (told.state is State.FITS, told.state is not State.NEVER) == fits
-    assert (told.cause is None) == fits[0]
-    assert fits[0] or told.sentence.endswith(told.cause.words if told.cause else "")
+
+    def fits(taken: Sequence[DeviceId]) -> bool:
+        return isinstance(Fleet(world, taken=taken).place(claim), Placed)
+
+    later = [(), *([each for each in held if each != one] for one in held if wants_all(claim))]
+    now, ever = fits(held), fits(held) or any(map(fits, later))
+    assert (told.state is State.FITS) == now
+    assert (told.state is not State.NEVER) == ever or (told.state is State.WAITS and wants_all(claim))
+    assert (told.cause is None) == now
+    assert now or told.sentence.endswith(told.cause.words if told.cause else "")
+    return told
+
+
+def of_roots(**nodes: str) -> World:
+    """Nodes with a device for each letter of their words, which is its root."""
+    slices = tuple(
+        ResourceSlice(
+            name,
+            DRIVER,
+            Pool(name),
+            node_name=name,
+            devices=tuple(Device(f"d{at}", {"root": root}) for at, root in enumerate(roots)),
+        )
+        for name, roots in nodes.items()
+    )
+    made = replace(H100S.classes[GPU], name="made", selectors=(f"device.driver == '{DRIVER}'",))
+    return World(slices, {"made": made}, next(iter(nodes)))
+
+
+def d(node: str, place: int) -> DeviceId:
+    return DeviceId(DRIVER, node, f"d{place}")
+
+
+ALL_OF_ONE_ROOT = ClaimSpec(
+    (Request("r", ExactRequest("made", (), 0, AllocationMode.ALL)),),
+    (Constraint(match_attribute=f"{DRIVER}/root"),),
+)
+ALL_OR_TWO = replace(
+    ALL_OF_ONE_ROOT,
+    requests=(
+        Request(
+            "r",
+            first_available=(
+                SubRequest("all", ExactRequest("made", (), 0, AllocationMode.ALL)),
+                SubRequest("two", ExactRequest("made", (), 2)),
+            ),
+        ),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "nodes", "held", "state", "says"),
+    [
+        (ALL_OF_ONE_ROOT, {"n0": "ab", "n1": "aa"}, [], State.NEVER, "n0: 1 x a, 1 x b"),
+        (ALL_OF_ONE_ROOT, {"n0": "ab", "n1": "aa"}, [d("n0", 0)], State.FITS, "it fits"),
+        (ALL_OF_ONE_ROOT, {"n0": "ab", "n1": "aa"}, [d("n0", 0), d("n1", 0)], State.WAITS, "1 of 2 on n1"),
+        (ALL_OF_ONE_ROOT, {"n0": "ab", "n1": "aa"}, [d("n1", 0)], State.NEVER, "n0: 1 x a, 1 x b"),
+        (ALL_OF_ONE_ROOT, {"n0": "aa"}, [d("n0", 0)], State.WAITS, "none has all of them free: 1 of 2 on n0"),
+        (ALL_OF_ONE_ROOT, {"n0": "ab"}, [d("n0", 0)], State.NEVER, "keeps the pod off every node"),
+        (ALL_OF_ONE_ROOT, {"n0": "a" * 33}, [], State.NEVER, "32 or fewer"),
+        (ALL_OR_TWO, {"n0": "abb"}, [], State.NEVER, "`r/all`: all of a node are asked for"),
+        (ALL_OR_TWO, {"n0": "abb"}, [d("n0", 0)], State.FITS, "it fits"),
+    ],
+)
+def test_all_devices_can_fit_beside_others_and_not_alone(
+    claim: ClaimSpec, nodes: Mapping[str, str], held: Sequence[DeviceId], state: State, says: str
+) -> None:
+    """All of a node that break a constraint are an error for every node; one in use has it passed over."""
+    told = check_answer(of_roots(**nodes), claim, held)
+    assert (told.state, says in told.sentence) == (state, True), told.sentence

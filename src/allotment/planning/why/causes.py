@@ -17,6 +17,7 @@ from allotment.planning.why.room import Room
 from allotment.planning.why.sieve import passes
 from allotment.planning.why.steps import HELD_BY, OF_CLAUSES, Condition, Lost, Sifted, Stage, Step
 from allotment.planning.why.values import cards_words, counted_words, named
+from allotment.planning.why.whole_nodes import OF_ALL, OF_NODE, WITH_ALL
 
 _MOST_GROUPS: Final = 3
 
@@ -58,7 +59,10 @@ def cause_of(room: Room, claim: ClaimSpec, sifted: Sequence[Sifted], *, waits: b
         blocked = [found for found in of_request if _is_blocked(found, now=waits)]
         if blocked and len(blocked) == len(of_request):
             nearest = max(blocked, key=lambda found: (waits and found.stopped is None, _depth(found)))
-            return _of_one(room, nearest)
+            return _of_one(room, nearest, now=waits)
+        ending = next((found for found in of_request if found.ends_search), None)
+        if ending is not None:
+            return _of_one(room, ending, now=waits)
     words = together_words(room, claim, sifted, now=waits)
     return Cause(CauseKind.TOGETHER, sifted[0].name if sifted else "", words)
 
@@ -74,13 +78,13 @@ def _depth(found: Sifted) -> int:
     return -1 if found.fault is not None or step is None else list(Stage).index(step.stage)
 
 
-def _of_one(room: Room, found: Sifted) -> Cause:
+def _of_one(room: Room, found: Sifted, *, now: bool) -> Cause:
     if found.fault is not None and not found.conditions:
         return Cause(CauseKind.NO_CLASS, found.name, _no_class(room, found))
     if found.fault is not None:
         words = f"a selector fails, which keeps the pod off every node: {found.fault}"
         return Cause(CauseKind.SELECTOR_FAILS, found.name, words)
-    step = found.stopped or found.held_up
+    step = (found.held_up if now else None) or found.stopped or found.held_up
     if step is None:
         return Cause(CauseKind.TOGETHER, found.name, "")
     if not found.everything:
@@ -141,6 +145,8 @@ def _is_whole_of_nvidia(candidate: Candidate) -> bool:
 def _of_node(found: Sifted, step: Step) -> str:
     have = "; ".join(each.why for each in step.lost[:_MOST_GROUPS])
     total = sum(each.count for each in step.lost)
+    if found.takes_all:
+        return f"{OF_ALL}, and none {step.words.removeprefix(OF_NODE)}: {have}{_users(found, step)}"
     state = "would do" if found.stopped is step else "is free" if total == 1 else "are free"
     if total < found.needed:
         return f"{found.needed} are asked for, and only {total} {state}: {have}"
@@ -153,11 +159,19 @@ def _of_node(found: Sifted, step: Step) -> str:
 def _of_constraint(found: Sifted, step: Step) -> str:
     have = "; ".join(each.why for each in step.lost[:_MOST_GROUPS])
     _, _, asked = step.words.partition(", ")
+    if found.takes_all:
+        rule = step.words.removeprefix(WITH_ALL)
+        return f"{OF_ALL}, {rule}, and one where they are not keeps the pod off every node: {have}"
     attribute = "" if step.text in asked else f" (`{step.text}`)"
     return f"no node has {found.needed} that are {asked}{attribute}: {have}"
 
 
 def _of_use(found: Sifted, step: Step) -> str:
+def _users(found: Sifted, step: Step) -> str:
+    lost = [each for one in found.steps if one.stage is Stage.USE for each in one.lost]
+    return f"; {_held(lost)}" if lost and step is found.held_up else ""
+
+
     """Who has the devices, and which others have not enough left of what they share."""
     ever = sum(1 for _ in until_use(found.steps))
     steps = [each for each in found.steps[ever:] if each.lost and each.stage in {Stage.USE, Stage.COUNTERS}]

@@ -18,6 +18,7 @@ from allotment.planning.why.room import Room
 from allotment.planning.why.sieve import sift
 from allotment.planning.why.steps import Lost, Sifted, Stage, Step
 from allotment.planning.why.values import cards_words, counted_words, named
+from allotment.planning.why.whole_nodes import Rule, look_at_whole_nodes
 
 _MOST_VALUES: Final = 4
 
@@ -39,6 +40,13 @@ def _look_at_nodes(room: Room, claim: ClaimSpec, found: Sifted) -> None:
         found.steps = found.steps[: found.steps.index(found.stopped) + 1]
         return
     own = [each for each in claim.constraints if _is_of_one(each, claim) and _concerns(each, found)]
+    if found.takes_all:
+        found.stopped, found.held_up = look_at_whole_nodes(room, found, list(map(_rule, own)))
+        met = [*until_use(found.steps)]
+        used = found.steps[len(met) :]
+        first = found.stopped if used or found.held_up is None else None
+        found.steps = [*met, *_there(first), *used, *_there(found.held_up)]
+        return
     found.stopped = _stopped(room, found, own, found.would)
     if found.stopped is not None:
         found.steps = [*until_use(found.steps), found.stopped]
@@ -47,6 +55,19 @@ def _look_at_nodes(room: Room, claim: ClaimSpec, found: Sifted) -> None:
     if found.held_up is None:
         found.held_up = _stopped(room, found, own, found.free)
         found.steps += [] if found.held_up is None else [found.held_up]
+
+
+def _rule(constraint: Constraint) -> Rule:
+    return Rule(
+        constraint,
+        lambda here: _has(constraint, here, len(here)),
+        lambda here: values_beside(constraint, here),
+    )
+
+
+def _there(step: Step | None) -> Iterator[Step]:
+    if step is not None:
+        yield step
 
 
 def until_use(steps: Iterable[Step]) -> Iterator[Step]:
@@ -171,5 +192,6 @@ def together_words(room: Room, claim: ClaimSpec, sifted: Sequence[Sifted], *, no
             beside = "; ".join(f"`{name}` has {words}" for name, words in values.items())
             return f"the devices would have to be {same_words(constraint)}: on {node} {beside}"
     if len(sifted) == 1:
-        return f"each would do alone, and not {enough[sifted[0].name]} at once: they share parts of a card"
+        many = "all" if sifted[0].takes_all else enough[sifted[0].name]
+        return f"each would do alone, and not {many} at once: they share parts of a card"
     return "each request would be met alone, and not all of them at once: they want the same devices"

@@ -12,9 +12,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from allotment.devices.allocation import AllocationError, Site, Taken
-from allotment.devices.allocator import Allocator, ground_of, pools_of
+from allotment.devices.allocator import Allocator, ground_of, pools_of, wants_all
 from allotment.devices.card_shares import MEMORY
 from allotment.devices.claims import AllocatedDevice, Allocation, ClaimSpec
 from allotment.devices.fleet import Placed
@@ -29,6 +30,7 @@ from allotment.needs.clauses import Candidate
 
 NOBODY: Sequence[Holding] = ()
 
+MOST_LATER: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class Holding:
@@ -127,6 +129,23 @@ class Room:
         return placed[0] if len(placed) == together else None
 
     def how_many(self, claim: ClaimSpec, taken: Taken, most: int) -> int:
+    def place_later(self, claim: ClaimSpec, together: int = 1) -> Placed | None:
+        """A claim for all devices once some have ended: it can fit then and in no empty world.
+
+        Where one node has all its devices free, and those break a constraint, the search ends with an error
+        for every node; while one of them is in use that node is passed over.
+        """
+        if not wants_all(claim):
+            return None
+        ended: list[Holding] = []
+        for holding in self.holdings[:MOST_LATER]:
+            ended.append(holding)
+            for gone in ((holding,), tuple(ended)):
+                placed = self.place(claim, self.taken_without(gone), together)
+                if placed is not None:
+                    return placed
+        return None
+
         """How many of the claim fit at once, up to so many."""
         return len(self._placed(claim, taken, most))
 

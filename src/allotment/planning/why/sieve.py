@@ -64,6 +64,8 @@ class _Sieve:
             return found
         for clause in clauses_of(exact, self.room.world):
             if clause.kind is Kind.CAPACITY:
+            if clause.kind is Kind.TAINT:
+                found.every = left
                 left = self._by_reason(Stage.CAPACITY, clause.words, left, self._lacks_capacity)
                 continue
             try:

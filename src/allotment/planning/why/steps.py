@@ -70,7 +70,8 @@ class Condition:
 class Sifted:
     """One alternative of a request, sifted. ``fault`` is set where a selector cannot be evaluated.
 
-    ``would`` are the devices that would do if nothing were in use, ``free`` those that would do now;
+    ``every`` are the devices that pass what is asked, ``would`` those that would do if nothing were in use,
+    ``free`` those that would do now;
     ``stopped`` is the step that leaves too few of all devices, ``held_up`` the one that leaves too few now.
     """
 
@@ -82,6 +83,7 @@ class Sifted:
     of_class: list[Candidate] = field(default_factory=list)
     before: list[Candidate] = field(default_factory=list)
     would: list[Candidate] = field(default_factory=list)
+    every: list[Candidate] = field(default_factory=list)
     free: list[Candidate] = field(default_factory=list)
     conditions: list[Condition] = field(default_factory=list)
     fault: str | None = None
@@ -100,6 +102,17 @@ class Sifted:
         return f"{self.request.name}/{self.sub.name}" if self.request.first_available else self.sub.name
 
     @property
+    @property
+    def takes_all(self) -> bool:
+        """Whether every device of a node is asked for that passes."""
+        return self.exact.mode == AllocationMode.ALL
+
+    @property
+    def ends_search(self) -> bool:
+        """Whether it is an error that keeps the pod off every node, whatever the alternatives."""
+        steps = (self.stopped, self.held_up) if self.takes_all else ()
+        return self.fault is not None or any(each and each.stage is Stage.CONSTRAINT for each in steps)
+
     def needed(self) -> int:
         """How many devices one node must have."""
         return self.exact.count if self.exact.mode == AllocationMode.EXACT_COUNT else 1

@@ -80,14 +80,14 @@ def why(
     room = Room(world, holdings_of(world) if holdings is None else holdings, matches)
     sifted = sift_all(room, claim)
     placed = room.place(claim, room.taken, together)
-    ever = placed or room.place(claim, room.untaken, together)
+    ever = placed or room.place(claim, room.untaken, together) or room.place_later(claim, together)
     state = State.FITS if placed else State.WAITS if ever else State.NEVER
     waits = state is State.WAITS
     one = together > 1 and room.place(claim, room.taken if waits else room.untaken) is not None
     cause = None if placed or one else cause_of(room, claim, sifted, waits=waits)
     if one and not placed:
         cause = _too_few(room, claim, together, waits=waits)
-    if cause is not None and cause.kind is CauseKind.POOL and "updated" in cause.words:
+    if cause is not None and _passes_by_itself(cause):
         state = State.WAITS
     trying = Trying(room, is_need=is_need, waits=waits, others=tuple(others), together=together)
     return Why(
