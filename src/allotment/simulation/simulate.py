@@ -8,6 +8,7 @@ same seed.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from allotment.simulation.adapters.adapter import Adapter
 from allotment.simulation.adapters.choosing import adapter_for
@@ -45,5 +46,10 @@ def simulate(
         draws=draws,
         until=until,
         log=log,
-        adapter=adapter or adapter_for(setting, works),
+        adapter=adapter or adapter_for(setting, works, partial(_drawn, draws)),
     ).play()
+
+
+def _drawn(draws: Draws, pod: str, many: int) -> int:
+    """Which of so many equal nodes a pod gets."""
+    return int(draws.number("ties", pod) * many)

@@ -7,9 +7,9 @@ helps a pod that lacks devices. Spread over zones, affinity between pods, volume
 
 from __future__ import annotations
 
-from allotment.scheduling.default.cycle import Ties, applied, decide
+from allotment.scheduling.default.cycle import Lot, Ties, applied, decide
 from allotment.scheduling.default.decisions import Bound, Decision, Waits
 from allotment.scheduling.default.memory import Memory
 from allotment.scheduling.default.settings import Gangs, Settings
 
-__all__ = ["Bound", "Decision", "Gangs", "Memory", "Settings", "Ties", "Waits", "applied", "decide"]
+__all__ = ["Bound", "Decision", "Gangs", "Lot", "Memory", "Settings", "Ties", "Waits", "applied", "decide"]

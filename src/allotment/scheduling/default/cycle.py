@@ -3,12 +3,13 @@
 Each sees what the ones before took. The order is priority, then since when a pod waits (PrioritySort). A pod
 takes the best of the nodes that were looked at; the search goes on next time where it stopped. Of pods that
 no filter can tell apart the later ones fail as the first did: within a round nothing is given back. The rules
-are those of ``schedule_one.go`` and, for gangs, of the plugin ``gangscheduling``.
+are those of ``schedule_one.go`` and, for gangs, of the plugin ``gangscheduling``. Of nodes that score alike
+the scheduler takes one by chance (``selectHost``): which it is comes in, as a rule or as a lot.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -25,8 +26,12 @@ APPEARING = "waiting for minCount pods from a gang to appear in scheduling queue
 HOLDING = "waiting for minCount pods from a gang to be scheduled"
 
 
+Lot = Callable[[str, int], int]
+"""Draws for a pod, by name, which of so many it gets: what the scheduler itself does among equal nodes."""
+
+
 class Ties(StrEnum):
-    """Which of the nodes that score best is taken; the scheduler itself draws one."""
+    """Which of the nodes that score best is taken, where none is drawn."""
 
     FIRST = "first"  # the one that was looked at first
     NAME = "name"  # the one whose name sorts first
@@ -34,7 +39,7 @@ class Ties(StrEnum):
 
 
 def decide(
-    state: State, memory: Memory, now: float, ties: Ties = Ties.FIRST
+    state: State, memory: Memory, now: float, ties: Ties | Lot = Ties.FIRST
 ) -> tuple[tuple[Decision, ...], Memory]:
     """What is decided in this round, and what is to be remembered."""
     before, changes = memory, list(state.pods.changes(memory.seen.pods if memory.seen else None))
@@ -75,7 +80,7 @@ class _Desk:
     state: State
     memory: Memory
     now: float
-    ties: Ties
+    ties: Ties | Lot
     ground: Ground
     decisions: list[Decision] = field(default_factory=list)
     start: int = field(init=False)
@@ -217,16 +222,23 @@ class _Desk:
             self.start = (numbers[-1] + 1) % nodes
         if not candidates:
             return Waits(pod.key, refused(nodes, answers.why()))
-        chosen = self._chosen(candidates)
+        chosen = self._chosen(pod, candidates)
         return replace(chosen, allocations=named(pod, chosen.allocations, ground.shared))
 
-    def _chosen(self, candidates: list[Candidate]) -> Candidate:
-        found = scores(candidates)
+    def _chosen(self, pod: Pod, candidates: list[Candidate]) -> Candidate:
+        found, ties = scores(candidates), self.ties
         most = max(found)
-        if self.ties is Ties.FIRST:
+        if ties is Ties.FIRST:
             return candidates[found.index(most)]
         best = [each for each, score in zip(candidates, found, strict=True) if score == most]
-        return best[-1] if self.ties is Ties.LAST else min(best, key=lambda each: each.node.name)
+        if isinstance(ties, Ties):
+            return best[-1] if ties is Ties.LAST else min(best, key=lambda each: each.node.name)
+        return best[ties(self._tried(pod), len(best))] if len(best) > 1 else best[0]
+
+    def _tried(self, pod: Pod) -> str:
+        """What a pod draws under: a gang that found no room is to try other places the next time."""
+        known = self.failed.get(pod.key) if pod.gang is not None else None
+        return f"{pod.key} {known.attempts}" if known else pod.key
 
     def _bind(self, pod: Pod, found: Candidate) -> None:
         self.ground.put(pod, found.node.name, found.allocations)

@@ -15,7 +15,7 @@ from math import floor
 from typing import Final
 
 from allotment.devices.world import World
-from allotment.scheduling.default import Bound, Decision, Memory, decide
+from allotment.scheduling.default import Bound, Decision, Lot, Memory, Ties, decide
 from allotment.scheduling.default import Waits as Refused
 from allotment.scheduling.default.devices import DeviceIndex
 from allotment.scheduling.default.memory import Failed
@@ -61,8 +61,8 @@ class _Kind:
 class Binder:
     """Pods without a node, and the model that gives them one."""
 
-    def __init__(self, setting: Setting) -> None:
-        self.setting = setting
+    def __init__(self, setting: Setting, ties: Ties | Lot = Ties.FIRST) -> None:
+        self.setting, self.ties = setting, ties
         base = setting.state
         self.state = State(nodes=nodes_of(setting), published=base.published, namespaces=base.namespaces)
         self.empty = self.state
@@ -170,7 +170,7 @@ class Binder:
             return orders
         self.changed, self.last = False, now
         self._show(now)
-        decisions, self.memory = decide(self.state, self.memory, now)
+        decisions, self.memory = decide(self.state, self.memory, now, self.ties)
         orders += self._starts(decisions, now)
         orders += self._told(decisions)
         self._hide()

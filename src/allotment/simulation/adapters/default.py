@@ -8,22 +8,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from allotment.scheduling.default import Lot, Ties
 from allotment.simulation.adapters.adapter import Order, PodId, Start
 from allotment.simulation.adapters.binding import Binder
 from allotment.simulation.setting import Setting
 from allotment.simulation.work import Work
 
 
-def adapter(setting: Setting, *, alike: bool = False) -> Default:
+def adapter(setting: Setting, ties: Ties | Lot = Ties.FIRST, *, alike: bool = False) -> Default:
     """The adapter for a setting; ``alike``: pods have no priority, for their lanes are Kueue's business."""
-    return Default(setting, alike=alike)
+    return Default(setting, ties, alike=alike)
 
 
 class Default:
     """Works as pods for the model."""
 
-    def __init__(self, setting: Setting, *, alike: bool = False) -> None:
-        self.binder, self.alike = Binder(setting), alike
+    def __init__(self, setting: Setting, ties: Ties | Lot, *, alike: bool) -> None:
+        self.binder, self.alike = Binder(setting, ties), alike
         self.works: dict[str, Work] = {}
 
     def arrived(self, work: Work, now: float) -> int:

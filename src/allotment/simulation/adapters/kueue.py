@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from allotment.scheduling.default import Lot, Ties
 from allotment.simulation.adapters import default
 from allotment.simulation.adapters.adapter import Adapter, MayRun, Order, PodId, Start, Stop
 from allotment.simulation.adapters.kueue_cycles import Cycles
@@ -22,9 +23,9 @@ from allotment.simulation.setting import Setting
 from allotment.simulation.work import Kind, Work
 
 
-def adapter(setting: Setting, works: Sequence[Work] = ()) -> KueueAdapter:
+def adapter(setting: Setting, works: Sequence[Work] = (), ties: Ties | Lot = Ties.FIRST) -> KueueAdapter:
     """The adapter for a setting: the default scheduler places what Kueue admits."""
-    return KueueAdapter(setting, works, default.adapter(setting, alike=True))
+    return KueueAdapter(setting, works, default.adapter(setting, ties, alike=True))
 
 
 class KueueAdapter:
