@@ -33,6 +33,8 @@ from allotment.scheduling.local import (
     WaitReason,
     decide,
 )
+from allotment.scheduling.local_accounts import accounts_of
+from allotment.scheduling.local_amounts import measure_of
 from tests.devices.worlds import one, pool, world
 
 CARDS = world(pool("gpu", [f"g{place}" for place in range(8)]), pool("cpu.allotment", ["c0", "c1"]))
@@ -321,3 +323,44 @@ def test_parts_that_another_engine_asks_for_are_kept_for_it() -> None:
     without = replace(state, campaigns=(campaign("one", claim=whole, ready=1),))
     decisions, _ = decide(without, LocalMemory(), NOW)
     assert [each.reason for each in decisions if isinstance(each, Wait)] == [WaitReason.DEVICES]
+
+
+def test_of_a_gang_as_many_start_as_its_team_may_have() -> None:
+    gang = GangQueue("gang", 0, 0, 4, 2, one("gpu"))
+    for bounds in (TeamQueue("a", 3), TeamQueue("a", limit=3)):
+        assert decided("a", {"a": gang}, teams=[bounds]) == ["gang on 3"]
+
+
+NEVER_HAD: list[tuple[Queue, TeamQueue, float]] = [
+    (GangQueue("gang", 0, 0, 9, 9, one("gpu")), TeamQueue("a"), 0),
+    (GangQueue("gang", 0, 0, 4, 4, one("gpu")), TeamQueue("a", limit=2), 0),
+    (GangQueue("gang", 0, 0, 4, 4, one("gpu")), TeamQueue("a", 2), 0),
+    (GangQueue("gang", 0, 0, 4, 2, one("gpu")), TeamQueue("a", 2), 2),
+    (campaign("camp", claim=one("gpu", 4)), TeamQueue("a", limit=2), 0),
+    (campaign("camp", lends=False), TeamQueue("a", 1), 1),
+    (campaign("camp", lends=True), TeamQueue("a", 1), 9),
+    (FleetQueue("fleet", 0, 0, 2, 5, (), range(5), one("gpu")), TeamQueue("a", 3), 3),
+    (FleetQueue("fleet", 0, 0, 2, 5, (), range(5), one("gpu"), preemptible=True), TeamQueue("a", 3), 5),
+    (FleetQueue("fleet", 0, 0, 2, 5, (), range(5), one("gpu"), preemptible=True), TeamQueue("a", 1), 1),
+]
+
+
+@pytest.mark.parametrize(("queue", "team", "asked"), NEVER_HAD)
+def test_what_a_team_can_never_have_takes_nothing_from_the_others(
+    queue: Queue, team: TeamQueue, asked: float
+) -> None:
+    state = LocalState((), CARDS, sharing=Sharing("b", "b", (team,), (Ask("a", "a", queue),)))
+    assert state.sharing is not None
+    assert accounts_of(state, state.sharing, measure_of(CARDS))["a"].asked.cards == asked
+
+
+def test_firm_asks_share_one_quota_the_higher_lane_first() -> None:
+    asks: dict[str, Queue] = {
+        "a first": campaign("first", lends=False),
+        "a second": GangQueue("gang", 50, 0, 3, 3, one("gpu")),
+        "b": campaign("bs"),
+    }
+    said = decided("a", asks, teams=[TeamQueue("a", 4), TeamQueue("b", 4)])
+    assert (number(said, "gang on 3"), number(said, "first 0")) == (1, 1)
+    assert "first waits: quota" in said
+    assert number(decided("b", asks, teams=[TeamQueue("a", 4), TeamQueue("b", 4)]), "bs") == 4 + 1

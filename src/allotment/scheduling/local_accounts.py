@@ -2,12 +2,13 @@
 
 The shares are KAI's: what is there is divided among the teams that ask by `kai.division`, quota first, then
 by over-quota weight up to the limit, in whole cards unless parts are asked for. A team that may use only
-some of the devices asks for no more than those. Who goes first is KAI's too: a team within its quota, then
-the smaller dominant share.
+some of the devices asks for no more than those, and for nothing that it can never have (`local_reach`). Who
+goes first is KAI's too: a team within its quota, then the smaller dominant share.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -15,7 +16,8 @@ from typing import Final
 from allotment.devices.slices import DeviceId
 from allotment.scheduling.kai.division import Claimant, divide
 from allotment.scheduling.local_amounts import CLOSE, NOTHING, Amount, Measure
-from allotment.scheduling.local_state import Ask, FleetQueue, GangQueue, LocalState, Queue, Sharing, TeamQueue
+from allotment.scheduling.local_reach import in_one_order, reach_of, times
+from allotment.scheduling.local_state import Ask, LocalState, Queue, Sharing, TeamQueue
 from allotment.scheduling.state.share_queues import NO_LIMIT
 
 NOWHERE: Final = 1000.0
@@ -57,6 +59,13 @@ class Account:
         if self.team.quota is None or not more.cards:
             return True
         return self.firm.cards + more.cards <= self.quota + CLOSE
+
+    def most(self, one: Amount, *, lends: bool) -> int:
+        """How many more of one its limit lets it have, and its quota of such as are never taken back."""
+        team = self.team
+        most = times(math.inf if team.limit is None else team.limit - self.all.cards, one)
+        free = lends or team.quota is None
+        return most if free else min(most, times(self.quota - self.firm.cards, one))
 
     def is_share(self, more: Amount) -> bool:
         """Whether it has a right to so much more."""
@@ -109,37 +118,23 @@ def accounts_of(state: LocalState, sharing: Sharing, measure: Measure) -> dict[s
         account.staying = account.staying if holding.ending else account.staying.plus(amount)
         account.firm = account.firm if holding.lends else account.firm.plus(amount)
         usable[holding.team] |= {*holding.devices, *(device for device, _ in holding.shares)}
-    for ask in asks_of(state, sharing):
+    promised = {name: account.firm.cards for name, account in accounts.items()}
+    for ask in in_one_order(asks_of(state, sharing)):
         team, queue = ask.team, ask.queue
-        unit = measure.typical(queue.claim, shared=is_shared(queue))
-        wanted = wanted_of(queue)
-        if isinstance(queue, GangQueue) and not _is_ever_guaranteed(accounts[team], unit, queue.min):
-            continue
-        accounts[team].asked = accounts[team].asked.plus(unit, wanted)
-        usable[team] |= measure.usable(queue.claim) if wanted else set()
+        one = measure.typical(queue.claim, shared=is_shared(queue))
+        reach = reach_of(queue, one, accounts[team].team, promised[team], measure)
+        promised[team] += one.cards * reach.firm
+        accounts[team].asked = accounts[team].asked.plus(one, sum(reach))
+        usable[team] |= measure.usable(queue.claim) if sum(reach) else set()
     bounds = {name: measure.of_devices(ids) for name, ids in usable.items()}
     _divide(accounts, bounds, _shared_out(state, sharing, measure))
     return accounts
-
-
-def _is_ever_guaranteed(account: Account, unit: Amount, together: int) -> bool:
-    """Whether what is never taken back fits into its team's quota at all, where one is stated."""
-    return account.team.quota is None or unit.cards * together <= account.quota + CLOSE
 
 
 def asks_of(state: LocalState, sharing: Sharing) -> tuple[Ask, ...]:
     """What this engine asks for, then what the others do."""
     queues: tuple[Queue, ...] = (*state.campaigns, *state.fleets, *state.gangs)
     return (*(Ask(sharing.engine, sharing.team, queue) for queue in queues), *sharing.others)
-
-
-def wanted_of(queue: Queue) -> int:
-    """How many more of it are wanted now."""
-    if isinstance(queue, GangQueue):
-        return queue.workers
-    if isinstance(queue, FleetQueue):
-        return max(0, min(len(queue.ready), queue.max - queue.standing))
-    return max(0, min(len(queue.ready), queue.window.max - queue.running))
 
 
 def is_shared(queue: Queue) -> bool:

@@ -56,6 +56,7 @@ class Measure:
         self._memories = memory_of_cards(world)
         self._typical: dict[tuple[ClaimSpec, bool], Allocation | None] = {}
         self._usable: dict[ClaimSpec, frozenset[DeviceId]] = {}
+        self._rooms: dict[tuple[ClaimSpec, int], bool] = {}
 
     @property
     def total(self) -> Amount:
@@ -116,6 +117,14 @@ class Measure:
         self.typical(claim, shared=shared)
         found = self._typical[claim, shared]
         return 0 if found is None else len(found.results)
+
+    def has_room(self, claim: ClaimSpec, together: int) -> bool:
+        """Whether so many of the claim fit on this machine while nothing is taken."""
+        key = (claim, together)
+        if key not in self._rooms:
+            fleet = Fleet(unshared(self._world))
+            self._rooms[key] = all(not isinstance(fleet.place(claim), NoFit) for _ in range(together))
+        return self._rooms[key]
 
     def usable(self, claim: ClaimSpec) -> frozenset[DeviceId]:
         """The devices that pass one of the claim's requests."""

@@ -6,6 +6,7 @@ own part. What another engine is to start is kept for it meanwhile.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -32,7 +33,8 @@ Gained = tuple["Line", tuple[Allocation, ...]]
 class Line:
     """One queue in a decision. ``left`` is how many more of it may start, ``kept`` what is kept for it.
 
-    ``below`` is the line of the fleet's least number, for replicas above it.
+    ``below`` is the line of the fleet's least number, for replicas above it; ``most`` is how many of a gang
+    its team may have.
     """
 
     ask: Ask
@@ -43,6 +45,7 @@ class Line:
     message: str = ""
     kept: frozenset[DeviceId] = frozenset()
     below: Line | None = None
+    most: int = sys.maxsize
 
     @property
     def is_extra(self) -> bool:
@@ -85,19 +88,22 @@ class Line:
         has = queue.running + self.started if isinstance(queue, CampaignQueue) else 0
         return self.is_extra, -queue.lane_value, has, queue.arrival, self.ask.engine, queue.name
 
+    def one(self, measure: Measure) -> Amount:
+        """How much one of it takes."""
+        return measure.typical(self.queue.claim, shared=is_shared(self.queue))
+
     def amount(self, measure: Measure) -> Amount:
         """How much its next start takes."""
-        one = measure.typical(self.queue.claim, shared=is_shared(self.queue))
-        return Amount().plus(one, self.together)
+        return Amount().plus(self.one(measure), self.together)
 
     def is_several(self, measure: Measure) -> bool:
         """Whether its next start takes several devices at once."""
         return self.together > 1 or measure.count(self.queue.claim, shared=is_shared(self.queue)) > 1
 
     def give(self, desk: Desk) -> tuple[Allocation, ...]:
-        """Devices for its next start, or nothing."""
+        """Devices for its next start, of a gang no more than ``most``, or nothing."""
         if isinstance(self.queue, GangQueue):
-            return desk.give_together(self.queue, self.queue.min, self.queue.workers)
+            return desk.give_together(self.queue, self.queue.min, min(self.queue.workers, self.most))
         found = desk.give(self.queue)
         return () if found is None else (found,)
 

@@ -89,11 +89,14 @@ class _Round:
             )
             self._never_or(line, WaitReason.QUOTA, words)
             return
+        line.most = account.most(line.one(self.measure), lends=lends)
         found = self.counter.give(line)
         got = self._sum(found)
         if found and not (account.has_room(got) and (lends or account.is_guaranteed(got))):
             self.counter.undo()
-            line.block(WaitReason.LIMIT, f"its team's limit is {amount_words(account.team.limit)}")
+            reason = WaitReason.QUOTA if account.has_room(got) else WaitReason.LIMIT
+            bound = account.quota if reason is WaitReason.QUOTA else account.team.limit
+            line.block(reason, f"its team's {reason} is {amount_words(bound)}")
             return
         if not found:
             line.block(*self.counter.desk.why_not(line.queue, line.together))
