@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from allotment.buckets.keys import RecipeKeys, events_object
+from allotment.buckets.keys import RecipeKeys
 from allotment.buckets.memory import MemoryBucket
 from allotment.errors import WorldError
-from allotment.events.event import Event
 from allotment.planning.scenes import looking
-from allotment.planning.scenes.looking import look
+from allotment.planning.scenes.looking import look, look_beside
 from allotment.planning.scenes.pages import pages_of
 from allotment.platform.model import Platform, Sources, Team
 from allotment.repository import load_repository
+from allotment.repository.measured import FILE, Measured, PageSeconds, written
 from allotment.repository.model import Repository
 from allotment.repository.recipe import recipe_of
 from tests.planning.manifests import H100, manifest, on
@@ -69,17 +69,44 @@ def test_a_folder_that_is_gone_is_told_and_not_counted(tmp_path: Path) -> None:
 def test_complete_volumes_done_pages_and_loads_are_read(tmp_path: Path) -> None:
     found = files(tmp_path)
     own, bucket = keys(found), MemoryBucket()
-    bucket.objects[own.volume("one").manifest] = json.dumps(manifest([on(H100, 100)] * 3)).encode()
+    done = manifest([on(H100, 100)] * 3, load_seconds=12.5, host="node-1")
+    bucket.objects[own.volume("one").manifest] = json.dumps(done).encode()
     for page in ("0001", "0002"):
         bucket.objects[own.volume("two").record(page)] = b"{}"
         bucket.objects[own.volume("two").pages + f"{page}.ocr.txt"] = b"text"
-    loaded = Event("model.loaded", 1.8e9, "archive", "letters", "one", data={"seconds": 12.5})
-    bucket.objects[events_object("archive", "letters", "w", 1)] = f"{loaded.to_line()}\n".encode()
     known = look(found, TEAM, bucket)
     assert known.complete == {own.recipe: frozenset({"one"})}
     assert known.begun == {(own.recipe, "two"): 2}
-    assert known.loads == {own.recipe: (12.5,)}
-    assert len(known.figures[own.recipe].volumes[0].pages) == 3
+    (volume,) = known.figures[own.recipe].volumes
+    assert (len(volume.pages), volume.load, volume.host) == (3, 12.5, "node-1")
+
+
+def test_what_another_campaign_measured_of_a_recipe_is_known(tmp_path: Path) -> None:
+    found = files(tmp_path)
+    (tmp_path / "campaigns/maps.yaml").write_text(
+        "pipeline: read\nvolumes: [{id: four, folder: scans/two}]\n"
+    )
+    found = load_repository(tmp_path, Platform(sources=Sources(hosts=("x.org",)))).checked()
+    own, bucket = keys(found), MemoryBucket()
+    bucket.objects[own.volume("four").manifest] = json.dumps(
+        manifest([on(H100, 100)], load_seconds=12.5)
+    ).encode()
+    bucket.objects[own.volume("four").complete_mark(1, 0)] = b""
+    alone, both = (look(found, TEAM, bucket, names) for names in (["letters"], []))
+    assert alone.figures == both.figures
+    assert alone.figures[own.recipe].volumes[0].load == 12.5
+
+
+def test_of_others_only_what_their_files_tell_is_looked_at(tmp_path: Path) -> None:
+    mine, theirs = files(tmp_path / "mine"), files(tmp_path / "theirs")
+    seconds = PageSeconds(3.0, 9.0, 30.0)
+    entry = Measured(
+        "read", keys(theirs).recipe, "L4", 2**30, 0.9, 4, 400, seconds, 0.25, "2026-05-31T12:00:00Z"
+    )
+    (tmp_path / "theirs" / FILE).write_text(written([entry]))
+    known = look_beside(look(mine, TEAM, MemoryBucket()), [(theirs, Team("museum"))])
+    (other,) = known.beside.values()
+    assert (len(other.measured.entries), len(other.pages), other.figures) == (1, 2, {})
 
 
 def test_only_what_is_named_is_looked_at(tmp_path: Path) -> None:

@@ -10,13 +10,14 @@ import pytest
 
 from allotment.planning.figures import Figures, PageFigures, VolumeFigures
 from allotment.planning.scenes.scene import scene_for
-from allotment.planning.scenes.values import Known, Scene, Source
+from allotment.planning.scenes.values import Choices, Known, Scene, Source
 from allotment.repository.measured import Measured, MeasuredFile, PageSeconds
 from allotment.repository.model import Repository
 from allotment.repository.recipe import recipe_of
-from allotment.simulation.distributions import Clustered
+from allotment.simulation.distributions import Clustered, Constant
 from allotment.simulation.draws import Draws
 from allotment.simulation.run_times import Basis, Sampled, Times
+from allotment.simulation.setting import Pace
 from allotment.simulation.unknowns import settled
 from tests.planning.scene_files import ARCHIVE, PIPELINE, described, platform, repository
 
@@ -25,15 +26,19 @@ TWO_KINDS = "1 nodes of 4 x H100-SXM-80, 1 nodes of 4 x L4"
 ESTIMATED = f"{PIPELINE}gpu: {{}}\nestimate: {{page: 4s, pages: 300, load: 20s}}\n"
 
 
-def volume(name: str, seconds: float, pages: int = 6, waited: float = 0.0, card: str = H100) -> VolumeFigures:
+def volume(
+    name: str, seconds: float, pages: int = 6, *, waited: float = 0.0, card: str = H100, load: float = 0.0
+) -> VolumeFigures:
     return VolumeFigures(
-        name, tuple(PageFigures(seconds + 0.1 * number, waited, card) for number in range(pages))
+        name,
+        tuple(PageFigures(seconds + 0.1 * number, waited, card) for number in range(pages)),
+        load=load,
+        host="node-1",
     )
 
 
-def figures(found: Repository, *volumes: VolumeFigures, loads: tuple[float, ...] = ()) -> Known:
-    recipe = recipe_of(found.pipelines["read"])
-    return Known(figures={recipe: Figures(volumes)}, loads={recipe: loads})
+def figures(found: Repository, *volumes: VolumeFigures) -> Known:
+    return Known(figures={recipe_of(found.pipelines["read"]): Figures(volumes)})
 
 
 def measured(found: Repository, card: str = "L4") -> Known:
@@ -145,10 +150,88 @@ def test_pages_that_nobody_counted_are_drawn_from_what_volumes_had(tmp_path: Pat
     assert estimated.run_times.pages[recipe].draw(Draws(1).stream("x")) > 1
 
 
-def test_loads_are_those_of_the_events(tmp_path: Path) -> None:
+def about(shown: Scene, subject: str) -> str:
+    """What is said of the first thing that begins so."""
+    each = next(each for each in shown.assumptions if each.subject.startswith(subject))
+    return f"{each.subject}: {each.value} ({each.source}: {each.said})"
+
+
+def test_loads_are_those_of_starts_on_the_card_and_in_more_doubt_elsewhere(tmp_path: Path) -> None:
     found = repository(tmp_path)
-    known = figures(found, volume("v", 2.0), loads=(10.0, 12.0))
-    assert times(found, known, "H100-SXM-80").load == Sampled((10.0, 12.0))
+    loads = {"a": 12.0, "b": 12.0, "c": 10.0}  # one worker took both a and b, and loaded once
+    known = figures(found, *(volume(name, 2.0, load=load) for name, load in loads.items()))
+    there, elsewhere = (times(found, known, card) for card in ("H100-SXM-80", "L4"))
+    assert there.load == elsewhere.load == Sampled((10.0, 12.0))
+    assert elsewhere.load_doubt > there.load_doubt > 0
+    assert about(scene(found, known), "loading the steps of read on H100").startswith(
+        "loading the steps of read on H100-SXM-80: 12 s (measured: 2 starts of complete volumes"
+    )
+
+
+def test_what_an_estimate_of_loading_is_off_by_it_is_for_all_starts(tmp_path: Path) -> None:
+    shown = scene(repository(tmp_path, pipelines_read=ESTIMATED), Known())
+    assert about(shown, "loading").endswith(
+        "20 s (estimate: the pipeline's own estimate; taken as 10 s to 40 s)"
+    )
+    recipe = shown.works[0].recipe
+
+    def starts(seed: int) -> list[float]:
+        load = settled((), shown.run_times, Draws(seed))[1].of(recipe, "L4").load
+        assert load is not None
+        return [load.draw(Draws(seed).stream("load", number)) for number in range(200)]
+
+    firsts = sorted(min(starts(seed)) for seed in range(60))
+    assert 6 < firsts[6] < 12 < firsts[-6]
+    assert max(starts(1)) < 2.2 * min(starts(1))
+
+
+def test_what_is_set_of_loading_holds_for_all_that_load(tmp_path: Path) -> None:
+    found = repository(tmp_path, pipelines_read=ESTIMATED)
+    for known in (Known(), figures(found, volume("v", 2.0, load=12.0))):
+        shown = scene_for(
+            found,
+            platform(),
+            ARCHIVE,
+            described(TWO_KINDS),
+            known=known,
+            choices=Choices(Pace(model_load=0.0)),
+        )
+        told = shown.run_times.of(recipe_of(found.pipelines["read"]), "H100-SXM-80")
+        assert (told.load, told.load_doubt) == (Constant(0.0), 0.0)
+        assert about(shown, "loading").startswith(
+            "loading the steps of read: 0 s (stated in the files: `--set"
+        )
+
+
+@pytest.mark.parametrize(
+    ("pages", "said"),
+    [
+        pytest.param(3, "3 pages of 1 volume in the bucket, the slowest 2.2 s; of so few", id="few"),
+        pytest.param(30, "30 pages of 1 volume in the bucket; the middle is taken as", id="many"),
+    ],
+)
+def test_of_few_pages_the_slow_ones_are_widened_and_that_is_said(
+    tmp_path: Path, pages: int, said: str
+) -> None:
+    found = repository(tmp_path)
+    shown = scene(found, figures(found, volume("v", 2.0, pages)))
+    assert said in about(shown, "a page of read on H100")
+
+
+def test_a_step_that_only_reads_is_guessed_as_reading(tmp_path: Path) -> None:
+    shown = scene(repository(tmp_path, pipelines_read="steps: [{step: checksum}]\n"), Known())
+    assert about(shown, "a page").startswith(
+        "a page of read on processors: 0.1 s, one in twenty over 2 s (guess"
+    )
+    assert about(shown, "loading") == "loading the steps of read: 0 s (default: checksum loads no model)"
+
+
+def test_figures_of_nothing_are_said_of_processors(tmp_path: Path) -> None:
+    found = repository(tmp_path)
+    shown = scene(found, figures(found, volume("v", 2.0, card="", load=3.0)))
+    for subject in ("a page", "loading"):
+        assert " on processors" in about(shown, subject)
+        assert "  " not in about(shown, subject)
 
 
 def test_a_doubtful_figure_makes_whole_courses_differ(tmp_path: Path) -> None:

@@ -18,9 +18,11 @@ from allotment.kubernetes.render import render
 from allotment.planning.scenes.scene import scene_for
 from allotment.planning.scenes.values import Choices, Known, Maturity, Place, Scene, Source
 from allotment.platform.model import Platform, Queue
+from allotment.repository.measured import Measured, MeasuredFile, PageSeconds
 from allotment.repository.model import Repository
 from allotment.repository.recipe import recipe_of
 from allotment.simulation.draws import Draws
+from allotment.simulation.run_times import Basis
 from allotment.simulation.setting import Scheduler
 from allotment.simulation.simulate import simulate
 from allotment.simulation.work import Kind, Work
@@ -200,6 +202,16 @@ def test_two_teams_may_call_their_campaigns_alike(tmp_path: Path) -> None:
         ("letters", "archive", True),
         ("letters of laboratory", "laboratory", False),
     ]
+
+
+def test_what_anybody_measured_of_a_recipe_holds_for_it(tmp_path: Path) -> None:
+    ours, theirs = repository(tmp_path / "a"), repository(tmp_path / "b")
+    recipe = recipe_of(theirs.pipelines["read"])
+    seconds = PageSeconds(3.0, 9.0, 30.0)
+    entry = Measured("read", recipe, "A100-80", 2**30, 0.9, 4, 400, seconds, 0.0, "2026-05-31T12:00:00Z")
+    known = Known(beside={theirs.root: Known(measured=MeasuredFile(entries=(entry,)))})
+    found = scene_for(ours, platform(), ARCHIVE, described(), known=known, beside=[(theirs, LABORATORY)])
+    assert found.run_times.of(recipe, "A100-80").basis is Basis.MEASURED
 
 
 def test_a_scene_says_how_finished_is_what_it_relies_on(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from allotment.cli.grounds import Grounds
 from allotment.errors import AllotmentError, UsageError, did_you_mean
 from allotment.planning.compare.changing import Files, changed, changes_of
 from allotment.planning.compare.comparing import Variant
+from allotment.planning.scenes.looking import look_beside
 from allotment.planning.scenes.scene import scene_for
 from allotment.planning.scenes.values import Choices, Known, Scene
 from allotment.platform.model import SCHEDULERS, Platform, Team
@@ -78,7 +79,8 @@ def question(
     """The question that the options ask of what was found."""
     others = tuple(beside_of(text, found.platform) for text in beside)
     files = Files(found.repository, found.platform, found.place, others)
-    return Question(files, found.team, found.names, found.known, _arrivals(at, files), inputs)
+    known = look_beside(found.known, others)
+    return Question(files, found.team, found.names, known, _arrivals(at, files), inputs)
 
 
 def schedulers_of(asked: Sequence[str], changes: Sequence[str], platform: Platform) -> tuple[str, ...]:

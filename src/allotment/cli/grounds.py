@@ -16,7 +16,7 @@ from allotment.cli.opened import Opened, open_repository, show_warnings
 from allotment.cli.world import AskedWorld, ChosenWorld
 from allotment.errors import AllotmentError, FindingsError, Severity
 from allotment.needs import need_findings
-from allotment.planning.scenes.looking import look
+from allotment.planning.scenes.looking import look, look_beside
 from allotment.planning.scenes.values import Known, Place
 from allotment.platform.model import Platform, Team
 from allotment.repository.model import HasNeed, Repository
@@ -93,6 +93,7 @@ def grounds(
     if note:
         known = replace(known, notes=(*known.notes, note))
     others = tuple(beside_of(text, opened.platform) for text in beside)
+    known = look_beside(known, others)
     words = _bucket_words(opened, note)
     return Grounds(opened, chosen_names if names else (), chosen, asked, known, words, others, scheduler)
 

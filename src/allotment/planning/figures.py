@@ -41,13 +41,19 @@ class PageFigures:
 
 @dataclass(frozen=True, slots=True)
 class VolumeFigures:
-    """One complete volume. ``peaks`` holds the most of its last attempt, pages and loading, by card."""
+    """One complete volume. ``peaks`` holds the most of its last attempt, pages and loading, by card.
+
+    ``load`` is how long that attempt's worker on ``host`` had loaded its steps; a worker that does several
+    volumes loads once, and says the same of each.
+    """
 
     volume: str
     pages: tuple[PageFigures, ...]
     failed: int = 0
     at: float = 0.0
     peaks: Mapping[str, int] | None = None
+    load: float = 0.0
+    host: str = ""
 
     def peak(self, card: str) -> int | None:
         """The most that it used of this kind of card."""
@@ -105,6 +111,8 @@ def volume_figures(volume: str, manifest: Mapping[str, Any]) -> VolumeFigures:
         failed=whole(mapping(manifest.get("counts")).get("failed", 0)),
         at=moment(measured.get("at")) or 0.0,
         peaks=peaks,
+        load=_seconds(measured.get("load_seconds", 0.0)),
+        host=str(measured.get("host") or ""),
     )
 
 

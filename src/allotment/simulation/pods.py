@@ -36,7 +36,7 @@ class Pods:
     def __init__(self, setting: Setting, pages: Pages, agenda: Agenda, news: News, record: Record) -> None:
         self.setting, self.pages, self.agenda, self.news, self.record = setting, pages, agenda, news, record
         self.kubelet = Kubelet.of(setting)
-        self.gangs = Gangs(pages, setting.pace.model_load, self._gang_at)
+        self.gangs = Gangs(pages, setting.pace.loading, self._gang_at)
         self.jobs: dict[str, Job] = {}
 
     def retries(self, payload: tuple[Job, int]) -> None:
@@ -65,7 +65,7 @@ class Pods:
         if since >= self.agenda.now:
             return None
         pace = self.setting.pace
-        load = self.pages.load(run.job.work, run.pod.number, run.pod.attempt, run.card, pace.model_load)
+        load = self.pages.load(run.job.work, run.pod.number, run.pod.attempt, run.card, pace.loading)
         return max(0.0, self.agenda.now - since - pace.pod_start - load)
 
     def start(self, order: Start) -> None:
@@ -93,7 +93,7 @@ class Pods:
         begun = self.kubelet.start(job.work, order.node, order.devices, self.agenda.now)
         load = 0.0
         if not job.has_all_pages(pod.number):
-            load = self.pages.load(job.work, pod.number, pod.attempt, card, self.setting.pace.model_load)
+            load = self.pages.load(job.work, pod.number, pod.attempt, card, self.setting.pace.loading)
         run = self._run(job, order, begun, begun + load)
         self.agenda.at(run.ready, What.READY, run)
 

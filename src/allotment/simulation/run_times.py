@@ -39,6 +39,7 @@ class Times:
 
     ``doubt`` is how far all pages together may be off: the standard deviation of a factor's logarithm, drawn
     once for a course (``unknowns``); those that rest on one figure, by its name, are off together.
+    ``load_doubt`` is the same of all that load the steps of one recipe.
     """
 
     page: Distribution
@@ -47,6 +48,7 @@ class Times:
     said: str = ""
     doubt: float = 0.0
     rests_on: str = ""
+    load_doubt: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

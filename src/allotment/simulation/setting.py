@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from allotment.scheduling.default import Settings as DefaultSettings
 from allotment.scheduling.kai import Settings as KaiSettings
 from allotment.scheduling.kueue import Settings as KueueSettings
 from allotment.scheduling.state.state import State
+
+LOADING: Final = 30.0
 
 
 class Scheduler(StrEnum):
@@ -53,6 +56,8 @@ class Pace:
     ``kueue_release`` is how long after an eviction or a cut Kueue has the quota back, as was seen with a real
     one: it does not wait for pods that are stopping (None: it does). ``others_stay`` is how long a pod of
     others takes where nothing tells (0: it stays for ever); a scene goes by it, and not a simulation.
+    ``model_load`` is how long every pod loads its models, whatever else is known of it (None: as is known,
+    and ``loading`` where nothing is).
     """
 
     kueue_rate: float = 42.0
@@ -60,7 +65,7 @@ class Pace:
     default_rate: float = 100.0
     pod_start: float = 2.0
     image_pull: float = 60.0
-    model_load: float = 30.0
+    model_load: float | None = None
     mig_cut: float = 10.0
     coarse: float = 0.0
     job_sync: float = 0.0
@@ -68,6 +73,11 @@ class Pace:
     retry_longest: float = 600.0
     kueue_release: float | None = 1.1
     others_stay: float = 0.0
+
+    @property
+    def loading(self) -> float:
+        """How long models are loaded of which nothing is known."""
+        return LOADING if self.model_load is None else self.model_load
 
 
 @dataclass(frozen=True, slots=True)

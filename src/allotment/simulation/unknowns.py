@@ -24,17 +24,21 @@ def settled(works: Iterable[Work], run_times: RunTimes, draws: Draws) -> tuple[t
         run_times,
         known={key: _settled(times, draws, *key) for key, times in run_times.known.items()},
         otherwise={recipe: _settled(times, draws, recipe) for recipe, times in run_times.otherwise.items()},
-        guess=None if run_times.guess is None else _settled(run_times.guess, draws),
+        guess=None if run_times.guess is None else _settled(run_times.guess, draws, "guess"),
     )
     return counted, found
 
 
 def _settled(times: Times, draws: Draws, *about: str) -> Times:
     """The times with their doubt drawn; where several cards rest on one figure, they share the draw."""
-    if not times.doubt:
-        return times
-    off = draws.stream("doubt", times.rests_on or about).gauss(0.0, times.doubt)
-    return replace(times, page=Scaled(times.page, math.exp(off)), doubt=0.0)
+    page, load = times.page, times.load
+    if times.doubt:
+        off = draws.stream("doubt", times.rests_on or about).gauss(0.0, times.doubt)
+        page = Scaled(page, math.exp(off))
+    if times.load_doubt and load is not None:
+        off = draws.stream("doubt of loads", about[0]).gauss(0.0, times.load_doubt)
+        load = Scaled(load, math.exp(off))
+    return replace(times, page=page, load=load, doubt=0.0, load_doubt=0.0)
 
 
 def _counted(work: Work, run_times: RunTimes, draws: Draws) -> Work:

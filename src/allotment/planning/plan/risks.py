@@ -61,7 +61,7 @@ def variants(scene: Scene, until: float, first: Course) -> Iterator[Variant]:
     late = replace(
         pace,
         image_pull=pace.image_pull * START,
-        model_load=pace.model_load * START,
+        model_load=pace.loading * START,
         pod_start=pace.pod_start * START,
     )
     yield Variant(

@@ -5,13 +5,12 @@ The only part of a scene that reads anything. What cannot be read is not known, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from allotment.buckets.bucket import Bucket
-from allotment.buckets.event_log import read_events
 from allotment.buckets.keys import RecipeKeys, parse_record
 from allotment.errors import AllotmentError
 from allotment.planning.figures import Figures, read_figures
@@ -31,7 +30,13 @@ MOST_LOOKED: Final = 500
 """So many volumes that marks do not tell of are looked into."""
 MOST_READ: Final = 200
 """Of so many complete volumes the figures are read, spread over all of them."""
-LOADED: Final = "model.loaded"
+
+
+def look_beside(known: Known, others: Iterable[tuple[Repository, Team]]) -> Known:
+    """The same, with what the files of others tell that are sent at the same time: never their results."""
+    beside = {each.root: look(each, team, None) for each, team in others}
+    notes = [note for each in beside.values() for note in each.notes]
+    return replace(known, beside=beside, notes=(*known.notes, *notes))
 
 
 def look(repository: Repository, team: Team, bucket: Bucket | None, names: Sequence[str] = ()) -> Known:
@@ -73,7 +78,6 @@ class _Reader:
         failed: dict[str, frozenset[str]] = {}
         told = list(notes)
         begun: dict[tuple[str, str], int] = {}
-        loads: dict[str, tuple[float, ...]] = {}
         for name, its in sorted(used.items()):
             recipe = recipe_of(repository.pipelines[name])
             keys = RecipeKeys(self.team, name, recipe)
@@ -94,8 +98,7 @@ class _Reader:
                 (recipe, volume): done
                 for volume, done in self._begun(keys, there & wanted - over - marks.failed)
             }
-            loads[recipe] = tuple(self._loads(its))
-        return Known(figures, complete, begun, pages, loads, measured, tuple(told), counts, failed)
+        return Known(figures, complete, begun, pages, measured, tuple(told), counts, failed)
 
     def _unmarked(self, keys: RecipeKeys, there: Collection[str], marks: Marks) -> Iterator[str]:
         """Complete volumes that have no mark, in a bucket of an older version or after a kill."""
@@ -111,14 +114,6 @@ class _Reader:
             done = sum(parse_record(each.key, prefix) is not None for each in self.bucket.list(prefix))
             if done:
                 yield name, done
-
-    def _loads(self, campaigns: Sequence[Campaign]) -> Iterator[float]:
-        """How long each start has loaded its steps; events do not tell the recipe, so all count."""
-        for campaign in campaigns:
-            for event in read_events(self.bucket, self.team, campaign.name):
-                seconds = event.data.get("seconds")
-                if event.kind == LOADED and isinstance(seconds, int | float) and seconds >= 0:
-                    yield float(seconds)
 
 
 def _sample(volumes: Sequence[str]) -> list[str]:

@@ -61,15 +61,17 @@ def scene_for(
     """
     chosen = scheduler_of(platform, scheduler)
     stage = staged(platform, place, chosen)
-    parties = [_party(stage, only(repository, names), team)]
-    parties += [_party(stage, other, owner) for other, owner in beside]
+    parties = [_party(stage, only(repository, names), team, known)]
+    parties += [
+        _party(stage, other, owner, known.beside.get(other.root, NOTHING_KNOWN)) for other, owner in beside
+    ]
     stage = stage.with_objects(tuple(each for party in parties for each in party.rendered.objects))
     stage = stage.with_objects(lost_templates(stage))
     asks = asks_of(stage)
     teams = {namespace_of(each): each.name for each in platform.teams.values()}
     mine = frozenset(_owner(each) for party in parties for each in party.owners)
     standing = standing_of(stage, asks, mine, teams, choices)
-    works = tuple(_works(stage, parties, asks, known, standing))
+    works = tuple(_works(stage, parties, asks, standing))
     if place.is_here and platform.engine == "local":
         works = tuple(map(_run_here, works))
     ground = ground_of(stage, standing.placed)
@@ -78,10 +80,10 @@ def scene_for(
         ground, works = as_counted(ground, works)
         told.append(SAID)
     found = times_for(
-        [(party.repository, tuple(party.campaigns(works))) for party in parties],
+        [(party.repository, tuple(party.campaigns(works)), party.known) for party in parties],
         _cards(works, asks, ground),
-        known,
-        float(platform.defaults.page_seconds),
+        longest_page=float(platform.defaults.page_seconds),
+        load=choices.pace.model_load,
     )
     found.otherwise |= standing.times
     _other_times(found, works)
@@ -132,11 +134,12 @@ def only(repository: Repository, names: Sequence[str]) -> Repository:
 
 @dataclass(frozen=True, slots=True)
 class _Party:
-    """A team with its repository and what that becomes."""
+    """A team with its repository, what that becomes, and what is known of it."""
 
     repository: Repository
     team: Team
     rendered: Rendered
+    known: Known
 
     def campaigns(self, works: Sequence[Work]) -> Iterator[Campaign]:
         """Its campaigns that have work to do."""
@@ -153,9 +156,9 @@ class _Party:
                 yield each
 
 
-def _party(stage: Stage, repository: Repository, team: Team) -> _Party:
+def _party(stage: Stage, repository: Repository, team: Team, known: Known) -> _Party:
     live = _sent(stage.real, team)
-    return _Party(repository, team, render(repository, stage.platform, team, there=live))
+    return _Party(repository, team, render(repository, stage.platform, team, there=live), known)
 
 
 def _sent(snapshot: Snapshot | None, team: Team) -> frozenset[str]:
@@ -186,9 +189,7 @@ def asks_of(stage: Stage) -> Asks:
     )
 
 
-def _works(
-    stage: Stage, parties: Sequence[_Party], asks: Asks, known: Known, standing: Standing
-) -> Iterator[Work]:
+def _works(stage: Stage, parties: Sequence[_Party], asks: Asks, standing: Standing) -> Iterator[Work]:
     """The works of all parties, the planned ones first, each with a name of its own; then what stands."""
     names: set[str] = set()
     for place, party in enumerate(parties):
@@ -198,7 +199,7 @@ def _works(
             party.team,
             party.rendered.objects,
             asks,
-            known if place == 0 else NOTHING_KNOWN,
+            party.known,
             standing.live,
             planned=place == 0,
         )

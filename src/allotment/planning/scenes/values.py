@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 
 from allotment.devices.world import World
 from allotment.kubernetes.cluster.snapshot import Snapshot
@@ -72,20 +73,20 @@ class Known:
     """What was looked up outside of the files: what the bucket holds, and how many pages folders have.
 
     By recipe: ``figures`` of some complete volumes, ``counts`` of the pages of all of them, which volumes are
-    ``complete`` and which have ``failed`` for good, ``begun`` pages of the others, and the seconds in which
-    the steps were loaded (``loads``). ``pages`` is how many pages a source has, by where it is. Without a
-    bucket nothing is known.
+    ``complete`` and which have ``failed`` for good, and ``begun`` pages of the others. ``pages`` is how many
+    pages a source has, by where it is. Without a bucket nothing is known. ``beside`` is what is known of the
+    files of others that are sent at the same time, by the root of their repository.
     """
 
     figures: Mapping[str, Figures] = field(default_factory=dict)
     complete: Mapping[str, frozenset[str]] = field(default_factory=dict)
     begun: Mapping[tuple[str, str], int] = field(default_factory=dict)
     pages: Mapping[str, int] = field(default_factory=dict)
-    loads: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     measured: MeasuredFile = field(default_factory=MeasuredFile)
     notes: tuple[str, ...] = ()
     counts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     failed: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    beside: Mapping[Path, Known] = field(default_factory=dict)
 
 
 NOTHING_KNOWN = Known()
