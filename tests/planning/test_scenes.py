@@ -15,6 +15,8 @@ from allotment.errors import AllotmentError
 from allotment.kubernetes.cluster.snapshot import Snapshot
 from allotment.kubernetes.cluster.world import world_of
 from allotment.kubernetes.render import render
+from allotment.planning.plan.courses import Course
+from allotment.planning.plan.risks import variants
 from allotment.planning.scenes.scene import scene_for
 from allotment.planning.scenes.values import Choices, Known, Maturity, Place, Scene, Source
 from allotment.platform.model import Platform, Queue
@@ -225,12 +227,29 @@ def test_a_scene_says_how_finished_is_what_it_relies_on(tmp_path: Path) -> None:
     assert kueue["windows that grow"].maturity is Maturity.BETA
 
 
+def test_of_images_nothing_is_said_where_none_is_pulled(tmp_path: Path) -> None:
+    with_image, without = (
+        scene(repository(tmp_path / name, pipelines_read=f"{image}steps: [{{step: ocr}}]\ngpu: {{}}\n"))
+        for name, image in (("a", f"image: {IMAGE}\n"), ("b", ""))
+    )
+    told = [
+        [each.subject for each in shown.assumptions if "image" in each.subject]
+        + [each.words for each in variants(shown, 1e6, Course(1, {})) if "to start" in each.words]
+        for shown in (with_image, without)
+    ]
+    assert told == [
+        ["pulling an image that a node lacks", "images, models and pods take three times as long to start"],
+        ["models and pods take three times as long to start"],
+    ]
+
+
 def test_paces_that_somebody_chose_are_stated(tmp_path: Path) -> None:
     found = repository(tmp_path)
     slow = Choices(replace(Choices().pace, image_pull=600.0), window=False)
     shown = scene_for(found, platform(), ARCHIVE, described(), choices=slow)
     told = {each.subject: each for each in shown.assumptions}
-    assert told["pulling an image that a node lacks"].source is Source.STATED
+    assert told["pulling an image that a node lacks"].source is Source.SET
+    assert told["starting a pod"].source is Source.GUESS
     assert told["starting a pod"].source is Source.GUESS
     assert shown.setting.window is None
 

@@ -13,6 +13,7 @@ from typing import Final
 from allotment.planning.plan.courses import Course
 from allotment.planning.plan.plan import Risk
 from allotment.planning.scenes.values import Scene
+from allotment.planning.scenes.works import GANG_RECIPE
 from allotment.scheduling.state.state import State
 from allotment.simulation.distributions import Scaled
 from allotment.simulation.many import Case
@@ -65,9 +66,18 @@ def variants(scene: Scene, until: float, first: Course) -> Iterator[Variant]:
         pod_start=pace.pod_start * START,
     )
     yield Variant(
-        "images, models and pods take three times as long to start",
+        f"{_starting(scene)} take three times as long to start",
         Case(replace(setting, pace=late), works, slowed(times, None, 1.0, START), until),
     )
+
+
+def _starting(scene: Scene) -> str:
+    """What of it there is to start: a plan without images is not to speak of them."""
+    planned = scene.planned
+    models = any(work.recipe and not work.recipe.startswith(GANG_RECIPE) for work in planned)
+    found = [("images", any(work.image for work in planned)), ("models", models)]
+    first = ", ".join(word for word, is_there in found if is_there)
+    return f"{first} and pods" if first else "pods"
 
 
 def risks_of(

@@ -16,6 +16,7 @@ from allotment.kubernetes.follow import fields
 from allotment.kubernetes.follow.ranges import indexes_of
 from allotment.kubernetes.kinds import Object
 from allotment.kubernetes.render.names import PREFIX
+from allotment.planning.scenes.times_taken import seconds_words, taken
 from allotment.planning.scenes.values import Assumption, Source
 from allotment.scheduling.state.read_workloads import seconds
 from allotment.simulation.distributions import Constant, through
@@ -28,19 +29,23 @@ SPREAD: Final = 2.5
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """Units, and the key of their run times, with the times themselves where the Job tells them."""
+    """Units, and the key of their run times, with the times themselves where the Job tells them.
+
+    ``each`` is how many seconds an index takes then, in the middle.
+    """
 
     kind: Kind
     units: tuple[Unit, ...] = ()
     recipe: str = ""
     times: Times | None = None
+    each: float = 0.0
 
     def assumption(self, name: str) -> Assumption | None:
         """What is taken for it."""
         if self.times is None:
             return None
-        value = f"{self.times.page.quantile(0.5):,.0f} s"  # type: ignore[attr-defined] # it is a log-normal
-        return Assumption(f"an index of {name}", value, Source.SEEN, self.times.said)
+        said = "; ".join(part for part in (self.times.said, taken(self.each, self.times.doubt)) if part)
+        return Assumption(f"an index of {name}", seconds_words(self.each), Source.SEEN, said)
 
 
 def left_of(
@@ -59,7 +64,8 @@ def left_of(
     if done and elapsed > 0:
         name = f"{job['metadata'].get('namespace')} {job['metadata']['name']}"
         units = tuple(Unit(f"index {place}") for place in range(completions - over))
-        return Left(Kind.CAMPAIGN, units, f"indexes of {name}", _times(elapsed * count / done, done, name))
+        each = elapsed * count / done
+        return Left(Kind.CAMPAIGN, units, f"indexes of {name}", _times(each, done, name), each)
     units = tuple(Unit(f"index {place}", 0) for place in range(completions - over))
     return Left(Kind.CAMPAIGN, units, str(labels.get(f"{PREFIX}recipe", "")))
 

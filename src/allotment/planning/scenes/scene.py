@@ -89,7 +89,7 @@ def scene_for(
     _other_times(found, works)
     told += found.assumptions
     told += features(stage.platform, [party.repository for party in parties], chosen, choices)
-    told += paces(choices, chosen)
+    told += paces(choices, chosen, works)
     if place.is_here:
         told.append(_here(platform, chosen))
     notes = [*place.world.notes, *known.notes, *ground.notes]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from allotment.needs.cluster import for_cluster
@@ -13,7 +13,8 @@ from allotment.planning.scenes.values import Assumption, Choices, Maturity, Sour
 from allotment.platform.model import Platform
 from allotment.platform.need import WHOLE
 from allotment.repository.model import HasNeed, Repository
-from allotment.simulation.setting import Pace, Scheduler
+from allotment.simulation.setting import Chances, Pace, Scheduler
+from allotment.simulation.work import Work
 
 _ALPHA: Final = re.compile(r"\balpha\b", re.IGNORECASE)
 _BETA: Final = re.compile(r"\bbeta\b|off by default", re.IGNORECASE)
@@ -21,22 +22,24 @@ _KUEUE: Final = frozenset({Scheduler.KUEUE, Scheduler.BOTH})
 _KAI: Final = frozenset({Scheduler.KAI, Scheduler.BOTH})
 
 
-def paces(choices: Choices, scheduler: Scheduler) -> Iterator[Assumption]:
-    """How fast things go that are no pages."""
+def paces(choices: Choices, scheduler: Scheduler, works: Iterable[Work] = ()) -> Iterator[Assumption]:
+    """How fast things go that are no pages; of images only where any of the works has one to pull."""
     pace, usual = choices.pace, Pace()
 
     def source(name: str, otherwise: Source) -> Source:
-        return otherwise if getattr(pace, name) == getattr(usual, name) else Source.STATED
+        return otherwise if getattr(pace, name) == getattr(usual, name) else Source.SET
 
     guess, told = Source.GUESS, Source.PUBLISHED
-    yield Assumption(
-        "pulling an image that a node lacks", f"{pace.image_pull:g} s", source("image_pull", guess)
-    )
+    if any(work.image for work in works):
+        words = "pulling an image that a node lacks"
+        yield Assumption(words, f"{pace.image_pull:g} s", source("image_pull", guess))
     yield Assumption("starting a pod", f"{pace.pod_start:g} s", source("pod_start", guess))
+    wrong = choices.chances
+    chances = f"{wrong.unit_fails:.1%} of volumes, {wrong.node_lost_per_hour:g} nodes an hour"
     yield Assumption(
         "what goes wrong by itself",
-        f"{choices.chances.unit_fails:.1%} of volumes, {choices.chances.node_lost_per_hour:g} nodes an hour",
-        Source.DEFAULT if choices == Choices(choices.pace) else Source.STATED,
+        chances if wrong.unit_fails or wrong.node_lost_per_hour else "nothing",
+        Source.DEFAULT if wrong == Chances() else Source.SET,
     )
     if scheduler in _KUEUE:
         said = "15,000 workloads in 351 s, its own performance test"

@@ -79,8 +79,8 @@ class Loads:
 def loads_of(pipeline: Pipeline, figures: Figures, stated: float | None) -> Loads:
     """How long a pipeline loads; ``stated`` is what somebody says of all that load."""
     if stated is not None:
-        said = "`--set model_load`, instead of what is known of it"
-        return Loads(Load(Constant(stated), Basis.ESTIMATE, said, source=Source.STATED))
+        said = "instead of what is known of it"
+        return Loads(Load(Constant(stated), Basis.ESTIMATE, said, source=Source.SET))
     starts = _starts(figures)
     if not starts:
         return Loads(_unmeasured(pipeline))

@@ -26,6 +26,7 @@ class Source(StrEnum):
     OTHER_CARD = "measured on another card"
     SEEN = "seen on the cluster"
     STATED = "stated in the files"
+    SET = "set with --set"
     ESTIMATE = "estimate"
     PUBLISHED = "published"
     DEFAULT = "default"
