@@ -19,6 +19,7 @@ from allotment.devices.describe import parse_description
 from allotment.devices.known_classes import CLASSES
 from allotment.devices.ledger import Holder, Ledger
 from allotment.devices.machine import this_machine
+from allotment.devices.nodes import Node
 from allotment.devices.reading import read_files
 from allotment.errors import EXIT_FINE, EXIT_REFUSED, EXIT_USAGE
 from allotment.running.engine.pretend import pretended_ledger, pretended_world
@@ -55,9 +56,13 @@ def test_devices_that_runs_pretend_to_hold_are_held(run: Run) -> None:
 
 
 def cluster(tmp_path: Path, text: str, change: Callable[[list[Any]], None]) -> str:
-    """A file of a described fleet, changed."""
-    items = [published.to_dict() for published in parse_description(text).slices]
+    """A file of a described fleet with its nodes, changed."""
+    slices = parse_description(text).slices
+    items = [published.to_dict() for published in slices]
     change(items)
+    told = {each["metadata"]["name"] for each in items if each["kind"] == "Node"}
+    nodes = dict.fromkeys(each.node_name for each in slices)
+    items += [Node(name).to_dict() for name in nodes if name and name not in told]
     items.extend(each.to_dict() for each in CLASSES)
     path = tmp_path / "cluster.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
@@ -133,6 +138,18 @@ def test_who_holds_what_and_what_cannot_be_had(run: Run, tmp_path: Path) -> None
         **{("node-2", f"gpu-{number}"): "pool incomplete: its pool is being updated" for number in range(4)},
     }
     assert "warning pool-incomplete: pool gpu.nvidia.com/node-2 is incomplete: 1 of 2 slices" in out
+
+
+def test_devices_of_a_node_that_no_pod_starts_on_are_free_for_nobody(run: Run, tmp_path: Path) -> None:
+    cordoned = Node("node-3", unschedulable=True).to_dict()
+    path = cluster(tmp_path, "2 nodes of 4 x L4, 1 x L4", lambda items: items.append(cordoned))
+    code, out, _ = run("--devices", path)
+    assert code == EXIT_FINE
+    assert out.splitlines()[0].endswith("8 free, 1 unschedulable")
+    assert "unschedulable: its node is cordoned" in out
+    assert "note: no pod starts on node-3, which is cordoned" in out
+    states = json.loads(run("--devices", path, "-o", "json")[1])["states"]
+    assert [each["why"] for each in states if each["state"] == "unschedulable"] == ["its node is cordoned"]
 
 
 def test_of_merged_devices_the_exceptions_are_named(run: Run, tmp_path: Path) -> None:

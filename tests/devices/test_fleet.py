@@ -88,7 +88,7 @@ def test_what_stands_in_the_way_is_said_by_the_node_that_comes_closest() -> None
     refusal = Fleet(world).place(one("d", 3))
     assert str(refusal) == "3 of class d needed, only 2 would do"
     assert "device class gone does not exist" in str(Fleet(world).place(one("gone")))
-    assert str(Fleet(World((), {}, "")).place(one("d"))) == "the world has no node"
+    assert str(Fleet(World((), {}, "")).place(one("d"))) == "the world has no node that pods start on"
 
 
 def test_a_selector_that_fails_ends_it_on_whichever_node() -> None:

@@ -26,6 +26,7 @@ _ORDER = (
     State.TAINTED,
     State.INCOMPLETE,
     State.INVALID,
+    State.CLOSED,
 )
 _DIGITS = re.compile(r"(\d+)")
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from allotment.devices.allocation import AllocationError, Taken
 from allotment.devices.allocator import Allocator, ground_of, pools_of, wants_all
 from allotment.devices.claims import Allocation, ClaimSpec
+from allotment.devices.closed_nodes import open_nodes
 from allotment.devices.funnel import NoFit
 from allotment.devices.selectors import Matcher, evaluate
 from allotment.devices.slices import DeviceId
@@ -67,13 +68,12 @@ class Fleet:
         taken: Iterable[DeviceId] = (),
         matches: Matcher = evaluate,
     ) -> None:
-        """``nodes`` are asked in their order; None: those of the world, in the order of its slices."""
+        """``nodes`` are asked in their order; None: those of the world that pods start on, as slices come."""
         self._world = world
         self._ground = ground_of(world, matches)
         self._index = pools_of(world, self._ground)
-        self._nodes = tuple(
-            dict.fromkeys((*self._index.node_names(), *world.nodes)) if nodes is None else nodes
-        )
+        known = dict.fromkeys((*self._index.node_names(), *world.nodes))
+        self._nodes = tuple(open_nodes(world, known) if nodes is None else nodes)
         self._allocators: dict[int, Allocator] = {}
         self._taken = Taken(taken)
         self._frontiers: dict[ClaimSpec, _Frontier] = {}
@@ -160,7 +160,7 @@ class Fleet:
     def _fault(self, claim: ClaimSpec) -> NoFit | None:
         """What is wrong with the claim on any node."""
         if not self._nodes:
-            return NoFit(error="the world has no node")
+            return NoFit(error="the world has no node that pods start on")
         fault = self._allocator(0).fault_of(claim)
         return None if fault is None else NoFit(error=fault)
 

@@ -1,8 +1,8 @@
 """What a world has, device by device, as a person asks: which card, how much memory, where, and free or not.
 
 Drivers name their cards in their own ways; those that are known are listed here. A device can be had when its
-pool is whole, no taint blocks it, and nobody holds it. Devices of an old generation of their pool are not
-there at all, and are left out.
+pool is whole, no taint blocks it, pods start on its node, and nobody holds it. Devices of an old generation
+of their pool are not there at all, and are left out.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Final
 
 from allotment.devices.allocation.sites import PoolState
+from allotment.devices.closed_nodes import closed_nodes
 from allotment.devices.known_classes import CPU_DRIVER
 from allotment.devices.nodes import NodeSelector
 from allotment.devices.rules import amount
@@ -40,13 +41,20 @@ class State(StrEnum):
     TAINTED = "tainted"
     INCOMPLETE = "pool incomplete"
     INVALID = "pool invalid"
+    CLOSED = "unschedulable"  # no pod is started on its node
     ON_DEMAND = "on demand"  # it shares counters with others: giving one takes from the rest
     FREE = "free"
 
 
+_TO_BE_HAD: Final = frozenset({State.FREE, State.ON_DEMAND})
+
+
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One device as a person sees it. ``memory`` is in bytes; None where it is not told."""
+    """One device as a person sees it. ``memory`` is in bytes; None where it is not told.
+
+    ``closed`` is why no pod is started on its node; nothing where one may be.
+    """
 
     id: DeviceId
     where: str
@@ -57,6 +65,7 @@ class Listed:
     why: str = ""
     card_id: str = ""
     used: int | None = None
+    closed: str = ""
 
     @property
     def likeness(self) -> tuple[str, str, str, int]:
@@ -73,29 +82,27 @@ def inventory(
     """
     slices = tainted(world.slices, world.taint_rules)
     pools = _Pools(slices)
+    look = _Look(pools, holders, sharers, closed_nodes(world))
     return tuple(
-        _listed(world, published, device, pools, (holders, sharers))
+        _listed(world, published, device, look)
         for published in slices
         if pools.is_current(published)
         for device in published.devices
     )
 
 
-def _listed(
-    world: World,
-    published: ResourceSlice,
-    device: Device,
-    pools: _Pools,
-    who: tuple[Mapping[DeviceId, str], Mapping[DeviceId, str]],
-) -> Listed:
+def _listed(world: World, published: ResourceSlice, device: Device, look: _Look) -> Listed:
     device_id = published.device_id(device)
-    holders, sharers = who
-    state, why = _state(device, pools.state(published), holders.get(device_id))
-    if state is State.FREE and device_id in sharers:
-        state, why = State.SHARED, sharers[device_id]
+    where = _where(published, device)
+    closed = look.closed.get(where, "")
+    state, why = _state(device, look.pools.state(published), look.holders.get(device_id))
+    if state in _TO_BE_HAD and closed:
+        state, why = State.CLOSED, closed
+    if state is State.FREE and device_id in look.sharers:
+        state, why = State.SHARED, look.sharers[device_id]
     return Listed(
         id=device_id,
-        where=_where(published, device),
+        where=where,
         card=_card(published.driver, device),
         kind=_kind(published.driver, device),
         memory=device_memory(published.driver, device),
@@ -103,7 +110,18 @@ def _listed(
         why=why,
         card_id=_card_id(device_id, device),
         used=world.in_use.get(device_id),
+        closed=closed,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What decides the state of a device: its pool, who holds it or parts of it, and closed nodes."""
+
+    pools: _Pools
+    holders: Mapping[DeviceId, str]
+    sharers: Mapping[DeviceId, str]
+    closed: Mapping[str, str]
 
 
 def device_memory(driver: str, device: Device) -> int | None:

@@ -10,15 +10,19 @@ import re
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
+
+READY: Final = "Ready"
+"""The condition of a node whose kubelet is there and well."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
     """A machine that runs pods. ``this_machine`` has one, and it carries no labels.
 
-    ``allocatable`` are quantities by resource (none told: unbounded), ``taints`` are as the API has them, and
-    ``metadata`` is what the object's metadata says beside name and labels.
+    ``allocatable`` are quantities by resource (none told: unbounded), ``taints`` are as the API has them,
+    ``ready`` is what its condition says (nothing: it is), and ``metadata`` is what the object's metadata says
+    beside name and labels.
     """
 
     name: str
@@ -27,6 +31,7 @@ class Node:
     taints: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
     unschedulable: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    ready: bool = True
 
     def to_dict(self) -> dict[str, Any]:
         """The node as an API object."""
@@ -34,7 +39,10 @@ class Node:
         spec: dict[str, Any] = {"taints": [dict(taint) for taint in self.taints]} if self.taints else {}
         if self.unschedulable:
             spec["unschedulable"] = True
-        parts = {"spec": spec, "status": {"allocatable": dict(self.allocatable)} if self.allocatable else {}}
+        status: dict[str, Any] = {"allocatable": dict(self.allocatable)} if self.allocatable else {}
+        if not self.ready:
+            status["conditions"] = [{"type": READY, "status": "False"}]
+        parts = {"spec": spec, "status": status}
         return {
             "apiVersion": "v1",
             "kind": "Node",

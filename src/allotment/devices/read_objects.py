@@ -21,7 +21,7 @@ from allotment.devices.claims import (
 )
 from allotment.devices.classes import DeviceClass, OpaqueConfig
 from allotment.devices.fields import Fields, mapping, number, quantity, text
-from allotment.devices.nodes import Node
+from allotment.devices.nodes import READY, Node
 from allotment.devices.read_slices import read_metadata, read_taint
 from allotment.devices.taint_rules import DeviceTaintRule
 from allotment.devices.versions import NESTED
@@ -117,10 +117,17 @@ def read_node(value: Any, place: Place, _version: str) -> Node:
         spec.each("taints", mapping),
         spec.flag("unschedulable"),
         {key: each for key, each in metadata.items() if key != "labels"},
+        all(status.each("conditions", _is_well)),
     )
     for fields in (spec, status, whole):
         fields.done()
     return node
+
+
+def _is_well(value: Any, place: Place) -> bool:
+    """Whether a condition does not say that the node is not ready."""
+    condition = mapping(value, place)
+    return condition.get("type") != READY or condition.get("status") == "True"
 
 
 def _namespaced(whole: Fields) -> tuple[str, str, dict[str, Any]]:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from allotment.devices.claim_objects import ResourceClaim, ResourceClaimTemplate
 from allotment.devices.classes import DeviceClass
+from allotment.devices.closed_nodes import NOT_TOLD, closed_notes
 from allotment.devices.known_classes import CLASSES
 from allotment.devices.nodes import Node
 from allotment.devices.pool_findings import PlacedSlice, find_counted_twice, find_in_pools
@@ -268,22 +269,33 @@ class _Collector:
         nodes = {node.name: node for node in self._of(Node)}
         names = (each.node_name for each in slices if each.node_name is not None)
         classes = self._of(DeviceClass)
-        return World(
+        world = World(
             slices=slices,
             classes={each.name: each for each in classes or CLASSES},
-            notes=() if classes or not slices else (NO_CLASSES,),
             node=next(names, None) or next(iter(nodes), ""),
             nodes=nodes,
             claims=tuple(self._of(ResourceClaim)),
             templates=tuple(self._of(ResourceClaimTemplate)),
             taint_rules=tuple(self._of(DeviceTaintRule)),
         )
+        return replace(world, notes=tuple(_notes(world, has_classes=bool(classes))))
 
     def _of(self, kind: type[Any]) -> list[Any]:
         return [read for read in self.others.values() if isinstance(read, kind)]
 
 
 NO_CLASSES: Final = "the files hold no device class: those that drivers usually install are taken as they are"
+
+
+def _notes(world: World, *, has_classes: bool) -> Iterator[str]:
+    """What is taken as it is because nothing tells it, and the nodes whose devices nobody gets."""
+    if not world.slices:
+        return
+    if not has_classes:
+        yield NO_CLASSES
+    if not world.nodes:
+        yield NOT_TOLD
+    yield from closed_notes(world)
 
 
 def _is_copy(published: ResourceSlice, known: ResourceSlice) -> bool:

@@ -53,6 +53,7 @@ class Kind(StrEnum):
     SELECT = "select"
     TAINT = "taint"
     POOL = "pool"
+    OPEN = "open"
     GATE = "gate"
     CAPACITY = "capacity"
 
@@ -82,6 +83,8 @@ class Clause:
                 return not candidate.device.consumes_counters
             case Kind.POOL:
                 return candidate.listed.state not in {State.INCOMPLETE, State.INVALID}
+            case Kind.OPEN:
+                return not candidate.listed.closed
             case _:
                 return all(matches(each, candidate.driver, candidate.device) for each in self.selectors)
 
@@ -120,6 +123,7 @@ def _clauses(exact: ExactRequest, classes: Mapping[str, DeviceClass], server: Se
         yield Clause(Kind.CAPACITY, f"have {asked} to claim", tolerated=exact)
     yield Clause(Kind.TAINT, "have no taint that keeps pods off", tolerated=exact)
     yield Clause(Kind.POOL, "are in a pool that is whole")
+    yield Clause(Kind.OPEN, "are on a node that pods start on")
     if not server.has(Gate.PARTITIONABLE_DEVICES):
         yield Clause(Kind.GATE, f"are not cut on demand, which {gate_words(server)}")
 

@@ -222,6 +222,10 @@ def two_nodes(pool: str) -> list[Object]:
     ]
 
 
+def node(name: str) -> Object:
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}
+
+
 EIGHT = [partition(f"gpu-0-mig-1g10gb-19-{number}", number) for number in range(8)]
 TAKING = [partition(f"gpu-0-mig-1g10gb-19-{number}", number, "set-0") for number in range(8)]
 WHOLE = card("gpu-0", consumesCounters=[{"counterSet": "set-0", "counters": {"slots": {"value": "8"}}}])
@@ -254,6 +258,7 @@ TOGETHER: dict[str, tuple[list[Object], list[Object]]] = {
         with_counters({"set-0": "8"}, *TAKING),
         with_counters({"set-0": "8"}, WHOLE, *TAKING),
     ),
+    "no-node": ([published(card("gpu-0")), node("node-b")], [published(card("gpu-0")), node("node-a")]),
     "attribute-type-varies": ([published(OTHER, SERIAL)], [published(OTHER, ALIKE)]),
 }
 

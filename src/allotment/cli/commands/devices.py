@@ -40,6 +40,7 @@ COLOURS: Final = {
     State.TAINTED: "red",
     State.INCOMPLETE: "red",
     State.INVALID: "red",
+    State.CLOSED: "red",
 }
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from allotment.devices.lint.on_devices import DEVICE_RULES
+from allotment.devices.lint.on_nodes import without_node
 from allotment.devices.lint.on_pools import POOL_RULES, current
 from allotment.devices.lint.on_slices import SLICE_RULES
 from allotment.devices.lint.seen import SeenSlice
@@ -92,6 +93,7 @@ def lint_documents(
     newest = current(seen)
     for rule in POOL_RULES:
         rule(newest)
+    without_node(newest, reading.world.nodes)
     odd = [finding for check in checks for finding in check.findings]
     devices = sum(1 for each in seen for _ in each.devices())
     return Linted(sorted_findings({*reading.findings, *odd}), files, len(seen), devices)

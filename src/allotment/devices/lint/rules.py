@@ -18,6 +18,7 @@ RULES: Final = {
     "memory-unit": "A card's memory is so small that its unit must be missing.",
     "no-generation": "A pool does not say its generation, and counts as generation 0.",
     "no-memory": "A card does not say how much memory it has.",
+    "no-node": "A slice is of a node that is not there.",
     "no-pcie-root": "A device has a PCI address and does not say its PCIe root.",
     "no-uuid": "A card says neither a uuid nor a PCI address.",
     "nonstandard-attribute": "An attribute has nearly the name of a standard one, which is missing.",

@@ -98,7 +98,7 @@ def _users(claim: ResourceClaim) -> frozenset[str]:
 
 
 def _nodes(stage: Stage, placed: frozenset[str]) -> Iterator[ClusterNode]:
-    """Nodes with what pods take of them that stand in no work; hosts without Node objects are unbounded."""
+    """Nodes with what pods take that stand in no work; where no Node object is at all, unbounded ones."""
     taken: dict[str, dict[str, int]] = {}
     for pod in stage.real.of(kinds.POD) if stage.real is not None else ():
         node = (pod.get("spec") or {}).get("nodeName")
@@ -108,7 +108,7 @@ def _nodes(stage: Stage, placed: frozenset[str]) -> Iterator[ClusterNode]:
                 here[name] = here.get(name, 0) + amount
     known = set[str]()
     for each in stage.snapshot.of(kinds.NODE):
-        found = read_node(each)
+        found = read_node({**each, "status": _status_or_ready(each)})
         known.add(found.name)
         have = found.allocatable.keys() | {"cpu", "memory", "pods", GPU}
         here = {name: amount for name, amount in taken.get(found.name, {}).items() if name in have}
@@ -118,14 +118,20 @@ def _nodes(stage: Stage, placed: frozenset[str]) -> Iterator[ClusterNode]:
         if name in known:
             continue
         found_in_world = stage.world.nodes.get(name)
-        if found_in_world is not None and found_in_world.allocatable:
-            yield read_node({**found_in_world.to_dict(), "status": _ready(found_in_world.to_dict())})
+        if found_in_world is None and (known or stage.world.nodes):
+            continue
+        if found_in_world is not None:
+            raw = found_in_world.to_dict()
+            told = read_node({**raw, "status": _status_or_ready(raw)})
+            if not found_in_world.allocatable:
+                labels = {**levels, HOSTNAME: name, **told.labels}
+                told = replace(told, labels=labels, allocatable=dict(UNBOUNDED))
+            yield told
             continue
         if stage.is_here and name == stage.world.node:
             yield _this_machine(stage.world, levels)
             continue
-        labels = {**levels, HOSTNAME: name, **(found_in_world.labels if found_in_world else {})}
-        yield ClusterNode(name, labels, dict(UNBOUNDED))
+        yield ClusterNode(name, {**levels, HOSTNAME: name}, dict(UNBOUNDED))
 
 
 def _this_machine(world: World, labels: Mapping[str, str]) -> ClusterNode:
@@ -139,8 +145,8 @@ def _this_machine(world: World, labels: Mapping[str, str]) -> ClusterNode:
     return ClusterNode(world.node, {**labels, HOSTNAME: world.node}, amounts)
 
 
-def _ready(node: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The status of a Node of a file, which is taken to be ready where it does not say."""
+def _status_or_ready(node: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The status of a Node, which is taken to be ready where it does not say."""
     return {"conditions": [{"type": "Ready", "status": "True"}], **(node.get("status") or {})}
 
 

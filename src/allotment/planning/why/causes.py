@@ -35,6 +35,7 @@ class CauseKind(StrEnum):
     TAINT = "taint"
     POOL = "pool"
     GATE = "gate"
+    OPEN = "open"
     REACH = "reach"
     ONE_NODE = "one-node"
     CONSTRAINT = "constraint"
@@ -144,9 +145,9 @@ def _is_whole_of_nvidia(candidate: Candidate) -> bool:
 
 def _of_node(found: Sifted, step: Step) -> str:
     have = "; ".join(each.why for each in step.lost[:_MOST_GROUPS])
-    total = sum(each.count for each in step.lost)
     if found.takes_all:
         return f"{OF_ALL}, and none {step.words.removeprefix(OF_NODE)}: {have}{_users(found, step)}"
+    total = sum(each.count for each in step.lost)
     state = "would do" if found.stopped is step else "is free" if total == 1 else "are free"
     if total < found.needed:
         return f"{found.needed} are asked for, and only {total} {state}: {have}"
@@ -158,20 +159,20 @@ def _of_node(found: Sifted, step: Step) -> str:
 
 def _of_constraint(found: Sifted, step: Step) -> str:
     have = "; ".join(each.why for each in step.lost[:_MOST_GROUPS])
-    _, _, asked = step.words.partition(", ")
     if found.takes_all:
         rule = step.words.removeprefix(WITH_ALL)
         return f"{OF_ALL}, {rule}, and one where they are not keeps the pod off every node: {have}"
+    _, _, asked = step.words.partition(", ")
     attribute = "" if step.text in asked else f" (`{step.text}`)"
     return f"no node has {found.needed} that are {asked}{attribute}: {have}"
 
 
-def _of_use(found: Sifted, step: Step) -> str:
 def _users(found: Sifted, step: Step) -> str:
     lost = [each for one in found.steps if one.stage is Stage.USE for each in one.lost]
     return f"; {_held(lost)}" if lost and step is found.held_up else ""
 
 
+def _of_use(found: Sifted, step: Step) -> str:
     """Who has the devices, and which others have not enough left of what they share."""
     ever = sum(1 for _ in until_use(found.steps))
     steps = [each for each in found.steps[ever:] if each.lost and each.stage in {Stage.USE, Stage.COUNTERS}]
@@ -193,6 +194,7 @@ def _would(step: Step, total: int | None = None) -> str:
 _ARE: Final[Mapping[Stage, tuple[str, str]]] = {
     Stage.TAINT: ("is tainted", "are tainted"),
     Stage.POOL: ("is in a pool that cannot be used", "are in a pool that cannot be used"),
+    Stage.OPEN: ("is on a node that no pod starts on", "are on nodes that no pod starts on"),
     Stage.REACH: ("is for no node that is known", "are for no node that is known"),
     Stage.CAPACITY: ("has not the capacity that is asked for", "have not the capacity that is asked for"),
     Stage.USE: ("is in use", "are in use"),
@@ -218,6 +220,7 @@ _SAID: Final[Mapping[Stage, tuple[CauseKind, Callable[[Sifted, Step], str]]]] = 
     Stage.CAPACITY: (CauseKind.CAPACITY, _said),
     Stage.TAINT: (CauseKind.TAINT, _said),
     Stage.POOL: (CauseKind.POOL, _said),
+    Stage.OPEN: (CauseKind.OPEN, _said),
     Stage.GATE: (CauseKind.GATE, _gated),
     Stage.REACH: (CauseKind.REACH, _said),
     Stage.NODE: (CauseKind.ONE_NODE, _of_node),

@@ -18,6 +18,7 @@ from allotment.devices.allocation import AllocationError, Site, Taken
 from allotment.devices.allocator import Allocator, ground_of, pools_of, wants_all
 from allotment.devices.card_shares import MEMORY
 from allotment.devices.claims import AllocatedDevice, Allocation, ClaimSpec
+from allotment.devices.closed_nodes import open_nodes
 from allotment.devices.fleet import Placed
 from allotment.devices.holders import Holder
 from allotment.devices.inventory import inventory
@@ -29,8 +30,8 @@ from allotment.devices.world import World
 from allotment.needs.clauses import Candidate
 
 NOBODY: Sequence[Holding] = ()
-
 MOST_LATER: Final = 40
+
 
 @dataclass(frozen=True, slots=True)
 class Holding:
@@ -107,7 +108,7 @@ class Room:
         self.matches = matches
         self.ground = ground_of(world, matches)
         self._index = pools_of(world, self.ground)
-        self.nodes = tuple(dict.fromkeys((*self._index.node_names(), *world.nodes)))
+        self.nodes = open_nodes(world, dict.fromkeys((*self._index.node_names(), *world.nodes)))
         self._allocators: dict[str, Allocator] = {}
         self.taken = self.taken_without(())
         self.untaken = Taken()
@@ -128,7 +129,6 @@ class Room:
         placed = self._placed(claim, taken, together)
         return placed[0] if len(placed) == together else None
 
-    def how_many(self, claim: ClaimSpec, taken: Taken, most: int) -> int:
     def place_later(self, claim: ClaimSpec, together: int = 1) -> Placed | None:
         """A claim for all devices once some have ended: it can fit then and in no empty world.
 
@@ -146,6 +146,7 @@ class Room:
                     return placed
         return None
 
+    def how_many(self, claim: ClaimSpec, taken: Taken, most: int) -> int:
         """How many of the claim fit at once, up to so many."""
         return len(self._placed(claim, taken, most))
 

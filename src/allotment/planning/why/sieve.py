@@ -35,6 +35,7 @@ _STAGES: Final = {
     Kind.SELECT: Stage.SELECT,
     Kind.TAINT: Stage.TAINT,
     Kind.POOL: Stage.POOL,
+    Kind.OPEN: Stage.OPEN,
     Kind.GATE: Stage.GATE,
 }
 
@@ -63,9 +64,9 @@ class _Sieve:
             found.fault = f"there is no device class `{exact.device_class}`"
             return found
         for clause in clauses_of(exact, self.room.world):
-            if clause.kind is Kind.CAPACITY:
             if clause.kind is Kind.TAINT:
                 found.every = left
+            if clause.kind is Kind.CAPACITY:
                 left = self._by_reason(Stage.CAPACITY, clause.words, left, self._lacks_capacity)
                 continue
             try:
@@ -232,6 +233,8 @@ def _why_refused(part: Condition, room: Room) -> Callable[[Candidate], str]:
             return memory_words(candidate)
         if part.stage is Stage.POOL:
             return _pool_words(candidate, room)
+        if part.stage is Stage.OPEN:
+            return candidate.listed.closed
         if part.stage is Stage.TAINT:
             return taint_words(candidate)
         return values_words(part.texts, candidate)

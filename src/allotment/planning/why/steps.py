@@ -22,6 +22,7 @@ class Stage(StrEnum):
     TAINT = "taint"
     POOL = "pool"
     GATE = "gate"
+    OPEN = "open"
     REACH = "reach"
     NODE = "node"
     CONSTRAINT = "constraint"
@@ -82,8 +83,8 @@ class Sifted:
     everything: list[Candidate] = field(default_factory=list)
     of_class: list[Candidate] = field(default_factory=list)
     before: list[Candidate] = field(default_factory=list)
-    would: list[Candidate] = field(default_factory=list)
     every: list[Candidate] = field(default_factory=list)
+    would: list[Candidate] = field(default_factory=list)
     free: list[Candidate] = field(default_factory=list)
     conditions: list[Condition] = field(default_factory=list)
     fault: str | None = None
@@ -102,7 +103,6 @@ class Sifted:
         return f"{self.request.name}/{self.sub.name}" if self.request.first_available else self.sub.name
 
     @property
-    @property
     def takes_all(self) -> bool:
         """Whether every device of a node is asked for that passes."""
         return self.exact.mode == AllocationMode.ALL
@@ -113,6 +113,7 @@ class Sifted:
         steps = (self.stopped, self.held_up) if self.takes_all else ()
         return self.fault is not None or any(each and each.stage is Stage.CONSTRAINT for each in steps)
 
+    @property
     def needed(self) -> int:
         """How many devices one node must have."""
         return self.exact.count if self.exact.mode == AllocationMode.EXACT_COUNT else 1

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Final
 
 from allotment.devices.claims import ClaimSpec
+from allotment.devices.closed_nodes import NOT_THERE
 from allotment.devices.fleet import Placed
 from allotment.devices.selectors import Matcher, evaluate
 from allotment.devices.world import World
@@ -119,6 +120,13 @@ def _sentence(
     several = len(sifted) > 1
     about = f"`{cause.request}`: " if several and cause.kind is not CauseKind.TOGETHER else ""
     return f"{_STATE_WORDS[state]}: {about}{cause.words}"
+
+
+def _passes_by_itself(cause: Cause) -> bool:
+    """Whether it ends though nobody here gives anything back: an update, a node that comes back."""
+    is_updated = cause.kind is CauseKind.POOL and "updated" in cause.words
+    comes_back = cause.kind is CauseKind.OPEN and NOT_THERE not in cause.words
+    return is_updated or comes_back
 
 
 def _too_few(room: Room, claim: ClaimSpec, together: int, *, waits: bool) -> Cause:

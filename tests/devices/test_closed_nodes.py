@@ -1,0 +1,120 @@
+"""Nodes that no pod starts on: their devices are there, and nobody gets them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from allotment.devices.closed_nodes import (
+    CORDONED,
+    NOT_READY,
+    NOT_THERE,
+    NOT_TOLD,
+    closed_nodes,
+    closed_notes,
+)
+from allotment.devices.describe import parse_description
+from allotment.devices.fleet import Fleet, Placed
+from allotment.devices.inventory import State, inventory
+from allotment.devices.reading import read_files
+from allotment.devices.world import World
+from allotment.needs import claim_for
+from allotment.needs.fit import explain
+from allotment.planning.plan.fitting import fits_of
+from allotment.planning.why import why as whys
+from allotment.platform.model import Platform
+from allotment.platform.need import Need
+from allotment.repository.model import Pipeline
+
+READY = {"conditions": [{"type": "Ready", "status": "True"}]}
+UNREACHABLE = {"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}
+CLAIM = claim_for(Need())
+
+
+def node(name: str, **parts: Any) -> Mapping[str, Any]:
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, **parts}
+
+
+def world_of(tmp_path: Path, *nodes: Mapping[str, Any], fleet: str = "2 nodes of 4 x H100-SXM") -> World:
+    """A described fleet with Node objects beside it, as out of a file."""
+    items = [*(each.to_dict() for each in parse_description(fleet).slices), *nodes]
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    return read_files([path]).without_errors()
+
+
+SECOND = [
+    pytest.param(node("node-2", spec={"unschedulable": True}, status=READY), CORDONED, id="cordoned"),
+    pytest.param(
+        node("node-2", status={"conditions": [{"type": "Ready", "status": "Unknown"}]}),
+        NOT_READY,
+        id="not ready",
+    ),
+    pytest.param(node("node-2", spec={"taints": [UNREACHABLE]}, status=READY), NOT_READY, id="unreachable"),
+    pytest.param(node("another", status=READY), NOT_THERE, id="no Node object"),
+]
+
+
+@pytest.mark.parametrize(("second", "reason"), SECOND)
+def test_devices_of_a_closed_node_are_in_no_count(
+    second: Mapping[str, Any], reason: str, tmp_path: Path
+) -> None:
+    world = world_of(tmp_path, node("node-1", status=READY), second)
+    assert closed_nodes(world) == {"node-2": reason}
+    assert {each.where: (each.state, each.why) for each in inventory(world, {})} == {
+        "node-1": (State.FREE, ""),
+        "node-2": (State.CLOSED, reason),
+    }
+    assert explain(CLAIM, world).pods == 4
+    fleet = Fleet(world)
+    placed = [fleet.place(CLAIM) for _ in range(5)]
+    assert [each.node for each in placed if isinstance(each, Placed)] == ["node-1"] * 4
+    fits, _ = fits_of("x", Pipeline("x", (), gpu=Need()), Platform(), world, here=False)
+    assert fits is not None
+    assert (fits.sentence, fits.free) == ("fits 4 of 8 cards", 4)
+    assert fits.obstacle == f"that they are on a node that pods start on (4 x H100-SXM-80: {reason})"
+    (note,) = [each for each in closed_notes(world) if each in world.notes]
+    assert note.startswith("no pod starts on node-2, which ")
+
+
+@pytest.mark.parametrize(("second", "reason"), SECOND)
+def test_what_only_a_closed_node_has_waits_for_it_and_never_starts_on_one_that_is_gone(
+    second: Mapping[str, Any], reason: str, tmp_path: Path
+) -> None:
+    named = {**second, "metadata": {"name": second["metadata"]["name"].replace("node-2", "node-1")}}
+    told = whys.why(CLAIM, world_of(tmp_path, named, fleet="2 x H100-SXM"))
+    state = whys.State.NEVER if reason == NOT_THERE else whys.State.WAITS
+    assert told.state is state
+    assert told.sentence.endswith(
+        f"all 2 that would do are on nodes that no pod starts on: 2 x H100-SXM-80: {reason}"
+    )
+
+
+def test_what_is_held_on_a_closed_node_is_held(tmp_path: Path) -> None:
+    world = world_of(tmp_path, node("node-1", spec={"unschedulable": True}), fleet="1 x L4")
+    device = next(world.devices())[0]
+    (listed,) = inventory(world, {device: "by claim a/b"})
+    assert (listed.state, listed.why, listed.closed) == (State.HELD, "by claim a/b", CORDONED)
+
+
+def test_without_any_node_object_all_are_taken_to_be_well_and_that_is_said_once(tmp_path: Path) -> None:
+    world = world_of(tmp_path)
+    assert not closed_nodes(world)
+    assert world.notes.count(NOT_TOLD) == 1
+    assert explain(CLAIM, world).pods == 8
+    assert NOT_TOLD not in world_of(tmp_path, node("node-1"), node("node-2")).notes
+
+
+def test_a_node_that_does_not_say_is_ready(tmp_path: Path) -> None:
+    assert not closed_nodes(world_of(tmp_path, node("node-1"), node("node-2", status={"conditions": []})))
+
+
+def test_a_note_names_a_few_of_many(tmp_path: Path) -> None:
+    world = world_of(tmp_path, node("elsewhere"), fleet="5 nodes of 1 x L4")
+    assert list(closed_notes(world)) == [
+        "no pod starts on node-1, node-2, node-3 and 2 more, which have slices and no Node objects"
+    ]
