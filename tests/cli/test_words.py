@@ -14,13 +14,14 @@ from allotment.cli.words import clock, counted, rate, span
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [
-        (-1.0, "0.0 s"),
-        (0.04, "0.0 s"),
+        (-1.0, "0 s"),
+        (0.04, "0 s"),
         (4.26, "4.3 s"),
-        (59.4, "59 s"),
+        (59.4, "1 min"),
         (60, "1 min"),
         (200, "3 min 20 s"),
         (3600, "1 h"),
+        (3885.7, "1 h 5 min"),
         (18_720, "5 h 12 min"),
         (273_600, "3 d 4 h"),
     ],

@@ -7,14 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from allotment.pictures.spans import DAY, HOUR
 from allotment.pictures.ticks import (
-    DAY,
-    HOUR,
     Extent,
     amount_words,
     moment_words,
     number_ticks,
-    span_words,
     time_ticks,
     when_words,
 )
@@ -79,18 +77,6 @@ def test_numbers_go_up_to_the_highest(highest: float, most: int) -> None:
     assert ticks[0].at == 0
     assert ticks[-1].at >= highest * (1 - 1e-6)
     assert 2 <= len(ticks) <= most + 2
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (0, "0"), (4.2, "4.2 s"), (45, "45 s"), (60, "1 min"), (200, "3 min 20 s"), (3599.6, "1 h"),
-        (4500, "1 h 15 min"), (7199, "2 h"), (3 * DAY + 4 * HOUR, "3 d 4 h"), (1e6 * DAY, "1,000,000 d"),
-        (-90, "-1 min 30 s"), (math.inf, "–"), (math.nan, "–"),
-    ],
-)  # fmt: skip
-def test_spans_have_two_units_at_most(seconds: float, words: str) -> None:
-    assert span_words(seconds) == words
 
 
 @pytest.mark.parametrize(

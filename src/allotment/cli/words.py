@@ -6,6 +6,7 @@ import socket
 from datetime import UTC, datetime
 
 from allotment.devices.nodes import node_name
+from allotment.pictures.spans import span_words
 
 
 def counted(number: int, word: str) -> str:
@@ -15,18 +16,8 @@ def counted(number: int, word: str) -> str:
 
 def span(seconds: float) -> str:
     """A span of time as a person would say it: ``4.2 s``, ``3 min 20 s``, ``5 h 12 min``, ``3 d 4 h``."""
-    if seconds < 10:
-        return f"{max(0.0, seconds):.1f} s"
-    whole = round(seconds)
-    for size, name, smaller, smaller_name in (
-        (86_400, "d", 3_600, "h"),
-        (3_600, "h", 60, "min"),
-        (60, "min", 1, "s"),
-    ):
-        if whole >= size:
-            rest = whole % size // smaller
-            return f"{whole // size} {name} {rest} {smaller_name}" if rest else f"{whole // size} {name}"
-    return f"{whole} s"
+    words = span_words(max(0.0, seconds))
+    return "0 s" if words == "0" else words
 
 
 def clock(moment: float, now: float) -> str:

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
+from allotment.pictures.spans import DAY, HOUR, MINUTE, span_words
+
 _STEPS: Final = (
     *(1.0, 2.0, 5.0, 10.0, 15.0, 30.0),
     *(each * MINUTE for each in (1, 2, 5, 10, 15, 30)),
     *(each * HOUR for each in (1, 2, 3, 6, 12)),
     *(each * DAY for each in (1, 2, 7, 14, 28, 91, 182, 364)),
 )
-_UNITS: Final = ((DAY, "d"), (HOUR, "h"), (MINUTE, "min"), (1.0, "s"))
 MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -88,29 +88,6 @@ def when_words(at: float, extent: Extent) -> str:
         return span_words(at)
     then = extent.clock + timedelta(seconds=round(at))
     return f"{then.day} {MONTHS[then.month - 1]} {then:%H:%M}"
-
-
-def span_words(seconds: float) -> str:
-    """A span of time in at most two units: ``45 s``, ``1 h 15 min``, ``3 d 4 h``."""
-    if not math.isfinite(seconds):
-        return "–"
-    if abs(seconds) < 10 and seconds != round(seconds):
-        return f"{seconds:.1f} s"
-    sign, whole = ("-", -round(seconds)) if seconds < 0 else ("", round(seconds))
-    if not whole:
-        return "0"
-    for place, (size, name) in enumerate(_UNITS):
-        if whole < size:
-            continue
-        count, rest = divmod(whole, int(size))
-        if place + 1 == len(_UNITS):
-            return f"{sign}{count:,} {name}"
-        smaller, small_name = _UNITS[place + 1]
-        parts = round(rest / smaller)
-        if parts == round(size / smaller):
-            count, parts = count + 1, 0
-        return f"{sign}{count:,} {name} {parts} {small_name}" if parts else f"{sign}{count:,} {name}"
-    return "0"
 
 
 def number_ticks(highest: float, most: int = 5) -> tuple[Tick, ...]:

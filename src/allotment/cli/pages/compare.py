@@ -13,7 +13,8 @@ from allotment.pictures.markup import Markup, element
 from allotment.pictures.page import KeyFigure, Page, Section, figure, heading, items, page, paragraph
 from allotment.pictures.palette import MANY
 from allotment.pictures.rows import IntervalRow, Intervals, intervals
-from allotment.pictures.ticks import Extent, span_words
+from allotment.pictures.spans import span_words
+from allotment.pictures.ticks import Extent
 from allotment.planning.compare.comparison import (
     Advice,
     Cell,

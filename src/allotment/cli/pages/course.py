@@ -15,7 +15,8 @@ from allotment.pictures.markup import Markup
 from allotment.pictures.over_time import QueueOverTime, Reclaimed, SharesOverTime, Steps
 from allotment.pictures.page import figure
 from allotment.pictures.shares import queue_charts, stack
-from allotment.pictures.ticks import Extent, span_words
+from allotment.pictures.spans import span_words
+from allotment.pictures.ticks import Extent
 from allotment.pictures.timeline import Mark, Timeline, timeline
 from allotment.simulation.metrics import Metrics
 from allotment.simulation.outcome import End, Outcome, Span

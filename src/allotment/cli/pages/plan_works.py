@@ -13,7 +13,8 @@ from allotment.pictures.chart import Table
 from allotment.pictures.markup import Markup
 from allotment.pictures.page import Section, figure, items, paragraph, shown, together
 from allotment.pictures.rows import BarRow, Bars, IntervalRow, Intervals, bars, intervals
-from allotment.pictures.ticks import HOUR, MINUTE, Extent
+from allotment.pictures.spans import HOUR, MINUTE
+from allotment.pictures.ticks import Extent
 from allotment.planning.plan.plan import Fits, Plan, Waiting, WorkPlan
 from allotment.planning.why.why import State
 from allotment.simulation.quantiles import Spread

@@ -7,7 +7,8 @@ from allotment.cli.words import counted
 from allotment.pictures.chart import Table
 from allotment.pictures.over_time import SharesOverTime, Steps
 from allotment.pictures.page import KeyFigure, Page, Section, items, page, shown
-from allotment.pictures.ticks import Extent, amount_words, span_words, when_words
+from allotment.pictures.spans import span_words
+from allotment.pictures.ticks import Extent, amount_words, when_words
 
 
 def shares_page(shares: SharesOverTime, title: str = "") -> str:

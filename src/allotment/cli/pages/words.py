@@ -8,7 +8,8 @@ from allotment.cli.words import counted
 from allotment.pictures.chart import Table
 from allotment.pictures.markup import Markup
 from allotment.pictures.page import items, numbers
-from allotment.pictures.ticks import amount_words, span_words
+from allotment.pictures.spans import span_words
+from allotment.pictures.ticks import amount_words
 from allotment.planning.scenes.values import Assumption
 from allotment.simulation.quantiles import Spread
 

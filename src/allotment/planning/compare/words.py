@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
+from allotment.pictures.spans import rounded_up
 from allotment.planning.compare.comparison import Cell, Unit
-from allotment.quantities.duration import UNITS, format_duration
+from allotment.quantities.duration import format_duration
 
 BEYOND: Final = "not in time"
 
 
 def lasting(seconds: float) -> str:
-    """A span of time in its two largest units: ``2h10m``, ``45s``."""
-    whole = round(seconds)
-    sizes = list(UNITS.values())
-    first = next((place for place, size in enumerate(sizes) if abs(whole) >= size), len(sizes) - 1)
-    smallest = sizes[min(first + 1, len(sizes) - 1)]
-    rounded = round(abs(whole) / smallest) * smallest
-    return ("-" if whole < 0 else "") + format_duration(rounded)
+    """A span of time in its two largest units, rounded as everywhere: ``2h10m``, ``45s``."""
+    return ("-" if seconds <= -1 else "") + format_duration(rounded_up(abs(seconds)))
 
 
 def said(value: float | None, unit: Unit, currency: str = "") -> str:
