@@ -364,3 +364,20 @@ def test_firm_asks_share_one_quota_the_higher_lane_first() -> None:
     assert (number(said, "gang on 3"), number(said, "first 0")) == (1, 1)
     assert "first waits: quota" in said
     assert number(decided("b", asks, teams=[TeamQueue("a", 4), TeamQueue("b", 4)]), "bs") == 4 + 1
+
+
+def test_who_hears_gives_back_in_place_of_who_does_not() -> None:
+    deaf = held("b", 0, 1, 2, 3, since=90.0, deaf=True)
+    holdings = [*deaf, *held("c", 4, 5, 6, 7)]
+    asks: dict[str, Queue] = {"a": campaign("as", ready=2), "c": campaign("cs")}
+    assert decided("b", asks, holdings) == []
+    assert decided("c", asks, holdings)[:2] == ["c-camp 3 ends for a", "c-camp 2 ends for a"]
+    told = decided("a", {"a": campaign("as")}, [*deaf, *held("a", 4, 5, 6, 7, lends=False)])
+    assert told == ["as waits: devices"]
+
+
+def test_what_nobody_can_take_back_is_made_up_for_by_those_who_can_give() -> None:
+    teams = [TeamQueue("a", 2), TeamQueue("b"), TeamQueue("c")]
+    holdings = [*held("b", 0, 1, 2, 3, lends=False), *held("c", 4, 5, 6, 7)]
+    said = decided("c", {"a": campaign("as", ready=2), "c": campaign("cs")}, holdings, teams)
+    assert number(said, "ends for a") == 2

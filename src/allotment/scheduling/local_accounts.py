@@ -3,13 +3,14 @@
 The shares are KAI's: what is there is divided among the teams that ask by `kai.division`, quota first, then
 by over-quota weight up to the limit, in whole cards unless parts are asked for. A team that may use only
 some of the devices asks for no more than those, and for nothing that it can never have (`local_reach`). Who
-goes first is KAI's too: a team within its quota, then the smaller dominant share.
+goes first is KAI's too: a team within its quota, then the smaller dominant share. What cannot be taken back
+now is its team's share at least, and the others divide the rest: they get theirs from those who can give.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,12 +28,14 @@ NOWHERE: Final = 1000.0
 @dataclass(slots=True)
 class Account:
     """One team. ``all`` is what it holds, ``staying`` the part that nobody has told to end, ``firm`` the
-    part that is never taken back; ``asked`` is what it wants beside."""
+    part that is never taken back, ``fixed`` the part of what stays that cannot be taken back now; ``asked``
+    is what it wants beside."""
 
     team: TeamQueue
     all: Amount = NOTHING
     staying: Amount = NOTHING
     firm: Amount = NOTHING
+    fixed: Amount = NOTHING
     asked: Amount = NOTHING
     fair: Amount = NOTHING
 
@@ -117,6 +120,8 @@ def accounts_of(state: LocalState, sharing: Sharing, measure: Measure) -> dict[s
         account.all = account.all.plus(amount)
         account.staying = account.staying if holding.ending else account.staying.plus(amount)
         account.firm = account.firm if holding.lends else account.firm.plus(amount)
+        if not holding.ending and (holding.deaf or not holding.lends):
+            account.fixed = account.fixed.plus(amount)
         usable[holding.team] |= {*holding.devices, *(device for device, _ in holding.shares)}
     promised = {name: account.firm.cards for name, account in accounts.items()}
     for ask in in_one_order(asks_of(state, sharing)):
@@ -166,9 +171,23 @@ def _divide(accounts: Mapping[str, Account], bounds: Mapping[str, Amount], total
         cards.append(Claimant(name, account.quota, limit, team.weight, request))
         request = min(wanted.processors, max(bounds[name].processors, account.all.processors))
         processors.append(Claimant(name, 0.0, NO_LIMIT, team.weight, request))
-    shares = _rounded(divide(total.cards, cards)), _rounded(divide(total.processors, processors))
+    fixed = [{name: account.fixed[unit] for name, account in accounts.items()} for unit in (0, 1)]
+    of_cards = _beside(total.cards, cards, fixed[0])
+    of_processors = _beside(total.processors, processors, fixed[1])
     for name, account in accounts.items():
-        account.fair = Amount(shares[0][name], shares[1][name])
+        account.fair = Amount(of_cards[name], of_processors[name])
+
+
+def _beside(total: float, claimants: Sequence[Claimant], fixed: Mapping[str, float]) -> dict[str, float]:
+    """The fair shares, of which none is less than what cannot be taken back now: others share the rest."""
+    shares: dict[str, float] = {}
+    while True:
+        left = [each for each in claimants if each.name not in shares]
+        found = _rounded(divide(max(0.0, total - sum(shares.values())), left))
+        over = {each.name: fixed[each.name] for each in left if fixed[each.name] > found[each.name] + CLOSE}
+        if not over:
+            return {**found, **shares}
+        shares.update(over)
 
 
 def _rounded(shares: Mapping[str, float]) -> dict[str, float]:

@@ -2,8 +2,9 @@
 
 A team that waits for what is its share gets it from teams that have more than theirs: of the team that has
 most above its share the newest first, never what has not had its minimum runtime, never anything that a quota
-guarantees, and nothing when that would not help. What ends already counts as free. Within a team, replicas
-above a fleet's least number end for a higher lane. Volumes never end for others of their own team.
+guarantees, nothing of an engine that would not hear of it, and nothing when that would not help. What ends
+already counts as free. Within a team, replicas above a fleet's least number end for a higher lane. Volumes
+never end for others of their own team.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ class Taking:
         for each in self.sharing.held:
             devices = {*each.devices, *(device for device, _ in each.shares)}
             helps = not usable.isdisjoint(devices) or (line.reason is WaitReason.MEMORY and each.memory_bytes)
-            if each.lends and not each.ending and id(each) not in gone and helps:
+            if each.lends and not (each.ending or each.deaf) and id(each) not in gone and helps:
                 yield each
 
     def waits_for_runtime(self, line: Line) -> float | None:

@@ -147,7 +147,8 @@ class Holding:
 
     ``shares`` are the bytes that it has of devices that it does not hold whole. ``lends`` says that it may be
     taken back from a team that has more than its share, from ``keeps_until`` on, and for a higher lane of its
-    own team when it is a replica; ``passes`` that it ends by itself before long.
+    own team when it is a replica; ``passes`` that it ends by itself before long; ``deaf`` that its engine
+    says nothing now, and so ends nothing for others either.
     """
 
     engine: str
@@ -164,6 +165,7 @@ class Holding:
     passes: bool = True
     lane_value: int = 0
     replica: bool = False
+    deaf: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,7 +100,15 @@ class Waits:
             return f"; team {names} gives back after the pages in flight"
         until = self.taking.waits_for_runtime(line)
         if until is None:
-            return ""
+            return self._deaf(line)
         minutes = math.ceil((until - self.taking.now) / 60.0)
         more = "less than a minute" if minutes <= 1 else f"at most {minutes:,} minutes"
         return f"; what others have above their shares has its minimum runtime, {more} more"
+
+    def _deaf(self, line: Line) -> str:
+        """Whose engine would give something back, if it heard."""
+        teams = {each.team for each in self.taking.sharing.held if each.deaf and each.lends} - {line.team}
+        if not teams:
+            return ""
+        names = ", ".join(f"`{name}`" for name in sorted(teams))
+        return f"; an engine of team {names} says nothing now (was it stopped?), and so gives nothing back"

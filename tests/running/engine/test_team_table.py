@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +119,7 @@ def test_the_ledger_says_what_is_held_and_the_board_whose_it_is(ledger: Ledger) 
     about = Holder(pid=os.getpid(), campaign="camp", volume="v7", team="theirs")
     with ledger.locked() as view:
         hold = view.take([CARDS[0]], about)
-        dying = view.take([CARDS[2]], Holder(pid=1, campaign="x", volume="y", team="gone"))
+        dying = view.take([CARDS[2]], Holder(pid=1 << 40, campaign="x", volume="y", team="gone"))
         foreign = view.take([CARDS[3]], Holder(pid=1, campaign="x", volume="y"))
         theirs.say(view, asking(), (), {}, 100.0)
         found = ours.sharing(view, 100.0)
@@ -199,3 +200,42 @@ def test_names_that_are_no_engines_are_left_alone(ledger: Ledger) -> None:
         for name in ("x@0.notice", "../x@0.notice".replace("/", "%"), "@.notice", "e@me.notice"):
             (ledger.folder / name).write_text("{}")
         assert notices(view) == ()
+
+
+def holding_of(sharing_table: TeamTable, ledger: Ledger, said_at: float) -> Holding:
+    """How another engine sees what this one holds, which it said at a moment, at 100 s."""
+    given_to = Allocation((AllocatedDevice("r", CARDS[0]),))
+    unit = Unit(replace(sharing_table.holding("camp", 7, given_to, 5.0, lends=True), ending=True), "v7")
+    sharing_table.units = lambda: [unit]
+    about = Holder(pid=os.getpid(), campaign="camp", volume="v7", team=sharing_table.sharer.team.name)
+    with ledger.locked() as view, view.take([CARDS[0]], about):
+        sharing_table.say(view, asking(), (), {}, said_at)
+        found = table("e1", "ours").sharing(view, 100.0)
+    sharing_table.post.close()
+    assert found is not None
+    (held,) = found.held
+    return held
+
+
+@pytest.mark.parametrize(("said_at", "ending", "deaf"), [(95.0, True, False), (80.0, False, True)])
+def test_an_engine_that_says_nothing_for_a_while_gives_nothing_back(
+    ledger: Ledger, said_at: float, ending: bool, deaf: bool
+) -> None:
+    held = holding_of(table("e2", "theirs"), ledger, said_at)
+    assert (held.ending, held.deaf) == (ending, deaf)
+
+
+@pytest.mark.parametrize(("pid", "ending"), [(os.getppid(), False), (None, True), (0, True), (1 << 40, True)])
+def test_what_an_engine_holds_that_nobody_understands_stays_while_it_lives(
+    ledger: Ledger, pid: int | None, ending: bool
+) -> None:
+    strange = Post("e2")
+    about = Holder(pid=pid, campaign="camp", volume="v7", team="theirs")
+    with ledger.locked() as view, view.take([CARDS[0]], about):
+        strange.write(view, {"format": 2})
+        ours = TeamTable("e1", Sharer(TeamQueue("ours"), True))
+        found = ours.sharing(view, 100.0)
+    strange.close()
+    assert found is not None
+    (held,) = found.held
+    assert (held.team, held.ending, held.deaf, held.passes) == ("theirs", ending, not ending, ending)

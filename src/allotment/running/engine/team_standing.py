@@ -95,7 +95,9 @@ def _next_ends(
         able = [
             each
             for each in sharing.held
-            if each.team == name and each.lends and not each.ending and _can_lose(account, each, world)
+            if each.team == name
+            and (each.lends, each.ending, each.deaf) == (True, False, False)
+            and _can_lose(account, each, world)
         ]
         if not able:
             continue

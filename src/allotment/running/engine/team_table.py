@@ -3,7 +3,8 @@
 What an engine asks for and which of its workers hold what it says on the board beside the device ledger
 (`devices.board`), in each of its turns and while the ledger is locked. What is held is what the ledger says;
 the board adds whose it is and since when. An engine that was killed asks for nothing from that moment on, and
-one that has said nothing for a while (it was stopped, or its bucket does not answer) is waited for by nobody.
+one that has said nothing for a while (it was stopped, or its bucket does not answer) is waited for by nobody:
+neither for what it asks, nor for what it would give back.
 
 A team's quota, weight and limit are what its oldest engine says, so that all engines decide by the same ones.
 """
@@ -11,7 +12,7 @@ A team's quota, weight and limit are what its oldest engine says, so that all en
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ from allotment.devices.card_shares import amounts_taken
 from allotment.devices.claims import Allocation
 from allotment.devices.holders import Holder
 from allotment.devices.ledger import LedgerView
+from allotment.devices.slices import DeviceId
 from allotment.platform.model import Platform, Team
 from allotment.running.engine.team_lines import NAMELESS, Said, Unit, plain, said_by
 from allotment.scheduling.local import (
@@ -178,19 +180,27 @@ def sharing_of(
     others = tuple(
         Ask(name, each.team.name, queue)
         for name, each in sorted(said.items())
-        if name != engine and abs(now - each.at) <= SILENT_SECONDS
+        if name != engine and not _is_silent(each, now)
         for queue in each.asks
     )
     team = said[engine].team.name if engine in said else ""
-    return Sharing(engine, team, tuple(teams.values()), others, tuple(_held(said, view)))
+    return Sharing(engine, team, tuple(teams.values()), others, tuple(_held(said, view, now)))
 
 
-def _held(said: Mapping[str, Said], view: LedgerView) -> Iterator[Holding]:
-    """What is held by the ledger, with what the engines say of it; of a dead engine's it ends."""
+def _is_silent(said: Said, now: float) -> bool:
+    return abs(now - said.at) > SILENT_SECONDS
+
+
+def _held(said: Mapping[str, Said], view: LedgerView, now: float) -> Iterator[Holding]:
+    """What is held by the ledger, with what the engines say of it.
+
+    Of a dead engine's, it ends. Of one that lives and says nothing, or nothing that can be read, it stays.
+    """
     whole, parts = dict(view.taken()), {device: list(each) for device, each in view.shares().items()}
     for _, each in sorted(said.items()):
+        silent = _is_silent(each, now)
         for unit in each.units:
-            holding = unit.holding
+            holding = replace(unit.holding, ending=unit.holding.ending and not silent, deaf=silent)
             devices = tuple(device for device in holding.devices if _is_of(whole.get(device), each.pid, unit))
             for device in devices:
                 del whole[device]
@@ -199,14 +209,38 @@ def _held(said: Mapping[str, Said], view: LedgerView) -> Iterator[Holding]:
             )
             if devices or shares:
                 yield replace(holding, devices=devices, shares=shares)
+    read = {each.pid for each in said.values()}
     for device, holder in whole.items():
         if holder.team:
-            yield Holding("", holder.team, holder.campaign or "", NAMELESS, (device,), ending=True)
+            yield _unsaid(holder, read, (device,), ())
     for device, holders in parts.items():
         for holder in holders:
             if holder.team and holder.device_bytes is not None:
-                shares = ((device, holder.device_bytes),)
-                yield Holding("", holder.team, holder.campaign or "", NAMELESS, (), shares, ending=True)
+                yield _unsaid(holder, read, (), ((device, holder.device_bytes),))
+
+
+def _unsaid(
+    holder: Holder,
+    read: Set[int],
+    devices: tuple[DeviceId, ...],
+    shares: tuple[tuple[DeviceId, int], ...],
+) -> Holding:
+    """What is held of which no engine says anything: left by one that is dead, or has let go of it, or of
+    one that speaks another form."""
+    ends = not holder.pid or holder.pid in read or not _is_there(holder.pid)
+    team, name = holder.team or "", holder.campaign or ""
+    return Holding("", team, name, NAMELESS, devices, shares, ending=ends, passes=ends, deaf=not ends)
+
+
+def _is_there(pid: int) -> bool:
+    """Whether there is such a process on this machine."""
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _is_of(holder: Holder | None, pid: int, unit: Unit) -> bool:
