@@ -30,7 +30,7 @@ from allotment.simulation.setting import Pace, Scheduler, Setting, TeamShare
 from allotment.simulation.simulate import simulate
 from allotment.simulation.work import Ask, Kind, Unit, Work
 
-AT_ONCE = Pace(kueue_rate=1e6, default_rate=1e6, pod_start=0.0, image_pull=0.0, model_load=0.0)
+AT_ONCE = Pace(kueue_rate=1e6, default_rate=1e6, pod_start=0.0, image_pull=0.0, model_load=0.0, job_sync=0.0)
 LONG = 1e6
 
 

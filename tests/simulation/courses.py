@@ -120,7 +120,7 @@ def course(
     times: RunTimes = TENS,
 ) -> Outcome:
     """What becomes of works where every pod gets a place at once, two seconds before it begins."""
-    setting = setting_of(pace=pace or Pace(), chances=chances or Chances())
+    setting = setting_of(pace=pace or Pace(job_sync=0.0), chances=chances or Chances())
     return simulate(setting, works, times, Draws(seed), until, adapter=adapter or Told(script))
 
 

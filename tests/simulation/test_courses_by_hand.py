@@ -16,7 +16,7 @@ from allotment.simulation.work import Kind, Running, Unit, Work
 from tests.simulation.courses import ONE_CARD, Told, campaign, course, runs, setting_of, stop, volumes
 
 LOADS = RunTimes(guess=Times(Sampled([10.0]), Sampled([7.0]), Basis.GUESS))
-FREE = Pace(pod_start=0.0)
+FREE = Pace(pod_start=0.0, job_sync=0.0)
 Row = tuple[int, int, float, float, float, str, int, float]
 
 

@@ -11,7 +11,7 @@ from allotment.scheduling.default import Gangs, Settings
 from allotment.scheduling.state.pod_groups import PodRequest
 from allotment.simulation.adapters import binding
 from allotment.simulation.adapters.binding import NO_PARTS
-from allotment.simulation.setting import Chances, Scheduler
+from allotment.simulation.setting import Chances, Pace, Scheduler
 from allotment.simulation.work import Ask, Running, Work
 from tests.simulation.adapter_scenes import (
     AT_ONCE,
@@ -55,6 +55,15 @@ def test_what_waits_has_the_card_before_the_next_pod_of_its_job_is_there() -> No
     assert started(outcome, "first") == [0.0, 200.0, 400.0]
     assert started(outcome, "second") == [100.0, 300.0, 500.0]
     assert finish(outcome, "second") == 601.0
+
+
+def test_a_jobs_next_pods_come_a_second_after_the_first_of_those_that_ended() -> None:
+    made = setting(DEFAULT, TEAMS, cards=(2,), pace=replace(AT_ONCE, job_sync=Pace().job_sync))
+    work, lengths = campaign("w", "a", 4, (1, 2)), (100.0, 100.4, 50.0, 50.0)
+    units = tuple(replace(each, seconds=seconds) for each, seconds in zip(work.units, lengths, strict=True))
+    outcome = played(made, replace(work, units=units))
+    assert started(outcome, "w") == [0.0, 0.0, 101.0, 101.0]
+    assert finish(outcome, "w") == 152.0
 
 
 def test_pods_are_bound_at_a_rate() -> None:

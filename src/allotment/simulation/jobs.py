@@ -23,7 +23,7 @@ _OPEN, _COMPLETE, _FAILED = 0, 1, 2
 
 @dataclass(slots=True)
 class Job:
-    """A work that has arrived, and how far it is."""
+    """A work that has arrived, and how far it is; ``looks`` is when its controller looks at it next."""
 
     work: Work
     allowed: int = 0
@@ -43,6 +43,7 @@ class Job:
     failed: int = 0
     started: float | None = None
     finished: float | None = None
+    looks: float = 0.0
     never: str = ""
 
     def __post_init__(self) -> None:

@@ -187,7 +187,8 @@ class Pods:
         ended = Ended(job, pod.number, end, job.left != left)
         after = self.setting.pace.job_sync
         if after > 0 and job.work.kind is not Kind.FLEET:
-            self.agenda.at(now + after, What.SYNC, ended)
+            job.looks = job.looks if job.looks >= now else now + after
+            self.agenda.at(job.looks, What.SYNC, ended)
         else:
             self.synced(ended)
 

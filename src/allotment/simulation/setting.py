@@ -50,8 +50,9 @@ class Pace:
     ``kueue_rate`` is Kueue's own performance harness (15,000 workloads in 351 s); ``kai_period`` its default
     schedule period; ``default_rate`` what kube-scheduler binds; the others are guesses that a plan states.
     ``coarse`` is the least time between two rounds of a scheduler (0: as its own pace has it), for long work.
-    ``job_sync`` is how long after a pod's end its Job is seen to, which upstream's controller does once a
-    second; until then what waits may take the card before the Job's next pod is there (0: at once).
+    ``job_sync`` is how long after a pod's end its Job is seen to: the Job controller gathers what happens to
+    pods of a Job for a second (``SyncJobBatchPeriod``). Until then what waits may take the card before the
+    Job's next pod is there (0: at once).
     ``retry_wait`` is the Job controller's back-off after a failure, which doubles up to ``retry_longest``.
     ``kueue_release`` is how long after an eviction or a cut Kueue has the quota back, as was seen with a real
     one: it does not wait for pods that are stopping (None: it does). ``others_stay`` is how long a pod of
@@ -68,7 +69,7 @@ class Pace:
     model_load: float | None = None
     mig_cut: float = 10.0
     coarse: float = 0.0
-    job_sync: float = 0.0
+    job_sync: float = 1.0
     retry_wait: float = 10.0
     retry_longest: float = 600.0
     kueue_release: float | None = 1.1

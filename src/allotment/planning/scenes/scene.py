@@ -23,7 +23,7 @@ from allotment.planning.scenes.ground import Ground, ground_of
 from allotment.planning.scenes.owners import Owner
 from allotment.planning.scenes.stage import Stage, staged
 from allotment.planning.scenes.standing import Standing, lost_templates, standing_of
-from allotment.planning.scenes.taken_for import features, paces
+from allotment.planning.scenes.taken_for import features, paces, without_jobs
 from allotment.planning.scenes.times import Found, gang_times, times_for
 from allotment.planning.scenes.values import NOTHING_KNOWN, Assumption, Choices, Known, Place, Scene, Source
 from allotment.planning.scenes.works import GANG_RECIPE, Maker
@@ -73,7 +73,7 @@ def scene_for(
     standing = standing_of(stage, asks, mine, teams, choices)
     works = tuple(_works(stage, parties, asks, standing))
     if place.is_here and platform.engine == "local":
-        works = tuple(map(_run_here, works))
+        works, choices = tuple(map(_run_here, works)), without_jobs(choices)
     ground = ground_of(stage, standing.placed)
     told: list[Assumption] = [*stage.assumptions, *standing.assumptions]
     if chosen in {Scheduler.KAI, Scheduler.BOTH} and asks_for_parts(works):

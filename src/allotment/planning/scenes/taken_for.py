@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from allotment.needs.cluster import for_cluster
@@ -22,6 +23,11 @@ _KUEUE: Final = frozenset({Scheduler.KUEUE, Scheduler.BOTH})
 _KAI: Final = frozenset({Scheduler.KAI, Scheduler.BOTH})
 
 
+def without_jobs(choices: Choices) -> Choices:
+    """The choices where no Job controller makes the pods: what is next begins at once."""
+    return replace(choices, pace=replace(choices.pace, job_sync=0.0))
+
+
 def paces(choices: Choices, scheduler: Scheduler, works: Iterable[Work] = ()) -> Iterator[Assumption]:
     """How fast things go that are no pages; of images only where any of the works has one to pull."""
     pace, usual = choices.pace, Pace()
@@ -34,6 +40,13 @@ def paces(choices: Choices, scheduler: Scheduler, works: Iterable[Work] = ()) ->
         words = "pulling an image that a node lacks"
         yield Assumption(words, f"{pace.image_pull:g} s", source("image_pull", guess))
     yield Assumption("starting a pod", f"{pace.pod_start:g} s", source("pod_start", guess))
+    if pace.job_sync:
+        yield Assumption(
+            "a Job's next pod, after one has ended",
+            f"{pace.job_sync:g} s",
+            source("job_sync", told),
+            "the Job controller gathers what happens to pods for a second",
+        )
     wrong = choices.chances
     chances = f"{wrong.unit_fails:.1%} of volumes, {wrong.node_lost_per_hour:g} nodes an hour"
     yield Assumption(
