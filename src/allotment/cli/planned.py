@@ -143,7 +143,7 @@ def _notes(found: Grounds, now: float) -> tuple[str, ...]:
     snapshot = found.chosen.snapshot
     if not found.chosen.world.slices:
         notes.append("no devices are published there, so that it is not told which would do")
-    if snapshot is not None and now - snapshot.time > OLD:
+    if snapshot is not None and snapshot.is_dated and now - snapshot.time > OLD:
         notes.append(f"the cluster is taken to be as it was {span(now - snapshot.time)} ago")
     return tuple(notes)
 

@@ -195,7 +195,10 @@ def test_any_list_of_kubectl_is_a_snapshot_without_what_is_nobodys_business() ->
     assert "hidden" not in snapshot_text(snapshot)
     assert snapshot.time == time_of("2026-02-03T04:05:06Z")
     assert snapshot.notes == (
-        "it does not say when it was taken: 2026-02-03T04:05:06Z, the time of its newest change, is assumed",
+        (
+            "it does not say when it was taken, and its age is not known: it tells only when objects were "
+            "created (nodes tell more, and `allot snapshot` writes it down)"
+        ),
         SECRETS,
     )
     assert snapshot.name == "cluster.yaml"
@@ -218,7 +221,64 @@ def test_objects_come_in_many_forms(text: str) -> None:
     snapshot = read(text, otherwise=NOW)
     assert snapshot.of(NODE) == ({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "oak"}},)
     assert snapshot.time == NOW
-    assert "the time of the file" in snapshot.notes[0]
+    assert not snapshot.is_dated
+    assert "its age is not known" in snapshot.notes[0]
+
+
+HEARTBEAT = """
+apiVersion: v1
+kind: Node
+metadata: {name: oak, creationTimestamp: "2026-01-01T00:00:00Z"}
+status:
+  conditions:
+  - {type: Ready, status: "True", lastHeartbeatTime: "2026-05-01T10:00:00Z"}
+"""
+LEASE = """
+apiVersion: coordination.k8s.io/v1
+kind: Lease
+metadata: {name: oak, namespace: kube-node-lease}
+spec: {renewTime: "2026-05-01T10:04:58.123456Z"}
+"""
+FIELDS = """
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata:
+  name: s
+  creationTimestamp: "2026-01-01T00:00:00Z"
+  managedFields: [{manager: driver, time: "2026-04-01T00:00:00Z"}]
+"""
+ENDED = """
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: n, deletionTimestamp: "2036-01-01T00:00:00Z"}
+status:
+  phase: Succeeded
+  containerStatuses: [{state: {terminated: {finishedAt: "2026-05-02T00:00:00Z"}}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "time"),
+    [
+        pytest.param(HEARTBEAT, "2026-05-01T10:00:00Z", id="heartbeat of a node"),
+        pytest.param(f"{HEARTBEAT}---{LEASE}", "2026-05-01T10:04:58.123456Z", id="lease"),
+        pytest.param(FIELDS, "2026-04-01T00:00:00Z", id="fields that were written"),
+        pytest.param(f"{HEARTBEAT}---{ENDED}", "2026-05-02T00:00:00Z", id="a pod that is left out"),
+    ],
+)
+def test_a_file_that_does_not_say_when_is_as_old_as_the_newest_time_in_it(text: str, time: str) -> None:
+    snapshot = read(text)
+    assert snapshot.time == time_of(time)
+    assert snapshot.is_dated
+    assert snapshot.notes == (
+        f"it does not say when it was taken: {time}, the newest time in it, is assumed",
+    )
+
+
+def test_a_file_of_unknown_age_stays_one_when_it_is_written_down() -> None:
+    undated = read("apiVersion: v1\nkind: Node\nmetadata: {name: oak}\n")
+    back = read(snapshot_text(undated))
+    assert (back.is_dated, back.notes) == (False, undated.notes)
 
 
 def changed(old: str, new: str) -> str:

@@ -76,7 +76,8 @@ def summary(snapshot: Snapshot, out: Path | None = None) -> Iterator[str]:
     version = f", Kubernetes {snapshot.version}" if snapshot.version else ""
     where = f", in {out}" if out is not None else ""
     total = counted(len(snapshot.objects), "object")
-    yield safe(f"{snapshot.name}{version}, as of {clock(snapshot.time, 0)}: {total}{where}")
+    when = f"as of {clock(snapshot.time, 0)}" if snapshot.is_dated else "nobody knows as of when"
+    yield safe(f"{snapshot.name}{version}, {when}: {total}{where}")
     if snapshot.objects:
         yield f"  {_counts(snapshot)}"
     reasons: dict[str, list[Missing]] = {}

@@ -26,7 +26,7 @@ def snapshot_text(snapshot: Snapshot) -> str:
         "apiVersion": "v1",
         "kind": "List",
         "format_version": FORMAT_VERSION,
-        "time": time_text(snapshot.time),
+        "time": time_text(snapshot.time) if snapshot.is_dated else "",
         "cluster": snapshot.name,
         "kubernetes": snapshot.version,
         "missing": _kinds(snapshot.missing),

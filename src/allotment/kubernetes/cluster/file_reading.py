@@ -3,7 +3,7 @@
 Our own is read strictly, since whoever changed one by hand wants to know what was not understood. Of every
 object that much is held to what an API server would hand out that nobody who reads it later has to ask: it
 says its kind, its version and its name, and its parts are mappings. Secrets are left out, whoever put them
-in. What has no time is taken as of its newest change, and says so.
+in. What has no time is taken as of the newest time in it, and says so.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from allotment.documents.positions import Loc
 from allotment.documents.stream import scan_stream_bytes
 from allotment.errors import FindingsError, Severity, did_you_mean
 from allotment.kubernetes.cluster import kai_file
-from allotment.kubernetes.cluster.file import FORMAT_VERSION, HEADER, time_of, time_text
+from allotment.kubernetes.cluster.file import FORMAT_VERSION, HEADER, time_of
 from allotment.kubernetes.cluster.needed import is_needed, is_ours, kept
 from allotment.kubernetes.cluster.packed import LIMITS, snapshot_bytes
 from allotment.kubernetes.cluster.reading import ASKED
 from allotment.kubernetes.cluster.shapes import check_shape
 from allotment.kubernetes.cluster.snapshot import Key, Missing, Snapshot, key_of
+from allotment.kubernetes.cluster.taken_when import TakenWhen
 from allotment.kubernetes.kinds import KINDS, Kind, Object
 
 SECRETS: Final = "secrets were left out"
@@ -32,7 +33,6 @@ _BY_SAID: Final = {(kind.api_version, kind.name): kind for kind in KINDS}
 _MAPPINGS: Final = ("spec", "status", "data")
 _TEXT_MAPPINGS: Final = ("labels", "annotations")
 _TOP: Final = ("apiVersion", "kind", "metadata", *_MAPPINGS)
-_MOMENTS: Final = ("lastTransitionTime", "startTime", "lastTimestamp", "completionTime")
 
 
 def read_file(path: Path) -> Snapshot:
@@ -67,6 +67,7 @@ class _Reader:
     objects: dict[Key, Object] = field(default_factory=dict)
     origins: dict[Key, tuple[Document, Loc]] = field(default_factory=dict)
     has_secrets: bool = False
+    taken: TakenWhen = field(default_factory=TakenWhen)
     twice: int = 0
 
     def document(self, value: Any, place: Place) -> None:
@@ -91,19 +92,16 @@ class _Reader:
             notes.append(f"{words}, and {'is' if one else 'are'} taken once")
         moment = self.head.get("time")
         if moment is None:
-            moment = max(map(_newest, objects), default=0.0)
-            whence = "of its newest change" if moment else "of the file"
-            moment = moment or otherwise
-            words = f"{time_text(moment)}, the time {whence}, is assumed"
-            notes.insert(0, f"it does not say when it was taken: {words}")
+            notes.insert(0, self.taken.words())
         return Snapshot(
-            time=moment,
+            time=self.taken.time(otherwise) if moment is None else moment,
             objects=objects,
             name=self.head.get("cluster") or self.file,
             version=self.head.get("kubernetes") or "",
             missing=tuple(sorted(self.missing)),
             partly=tuple(sorted(self.partly)),
             notes=tuple(dict.fromkeys(notes)),
+            is_dated=moment is not None or self.taken.is_known,
             origins=self.origins,
         )
 
@@ -190,6 +188,8 @@ class _Reader:
                 return
             whole = _object(value, place, kind)
             check_shape(whole, place)
+            if "time" not in self.head:
+                self.taken.look_at(whole)
             self._keep(whole, place)
         except RefusedError:
             return
@@ -276,14 +276,3 @@ def _item_kind(value: Mapping[str, Any]) -> Kind | None:
         return None
     known = _BY_SAID.get((api, name))
     return known or Kind(api, name, "")
-
-
-def _newest(value: Object) -> float:
-    """When an object last changed, as far as it tells."""
-    status = value.get("status") or {}
-    conditions = status.get("conditions")
-    told = [value["metadata"].get("creationTimestamp"), *(status.get(key) for key in _MOMENTS)]
-    told += [value.get(key) for key in _MOMENTS]
-    for condition in conditions if isinstance(conditions, list) else ():
-        told += [condition.get(key) for key in _MOMENTS] if isinstance(condition, dict) else []
-    return max((time_of(each) or 0.0 for each in told if isinstance(each, str)), default=0.0)

@@ -37,7 +37,8 @@ class Snapshot:
     """The objects of a cluster at ``time`` (Unix seconds), sorted; ``version`` is Kubernetes' (``1.36``).
 
     ``partly`` are kinds of which something could not be read, such as other namespaces; ``notes`` are
-    sentences about the snapshot itself. ``origins`` says where each object stands in a file, if it does.
+    sentences about the snapshot itself. Of one that is not dated nobody knows how old it is. ``origins`` says
+    where each object stands in a file, if it does.
     """
 
     time: float
@@ -47,6 +48,7 @@ class Snapshot:
     missing: tuple[Missing, ...] = ()
     partly: tuple[Missing, ...] = ()
     notes: tuple[str, ...] = ()
+    is_dated: bool = True
     origins: Mapping[Key, tuple[Document, Loc]] = field(default_factory=dict, compare=False, repr=False)
 
     def of(self, kind: Kind, namespace: str | None = None) -> tuple[Object, ...]:
