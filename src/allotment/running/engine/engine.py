@@ -138,7 +138,11 @@ class Engine:
         for name, settings in self.requests.changes(now).items():
             run = self._by_name[name]
             run.work = replace(
-                run.work, window=settings.window, lane=settings.lane, lane_value=settings.lane_value
+                run.work,
+                window=settings.window,
+                lane=settings.lane,
+                lane_value=settings.lane_value,
+                lends=settings.lends,
             )
             if settings.suspended and run.halt is None:
                 self._halt(run, Halt.SUSPENDED, "its file says `suspend: true`")
@@ -187,6 +191,7 @@ class Engine:
         self._tell_shares(filled.shares)
         for start in filled.indexes:
             worker = self.starter.start(start, self.filler.clock())
+            worker.lends = start.run.work.lends
             start.run.indexes.started(start.index)
             self.crew.add(worker)
         for run in active:

@@ -1,7 +1,7 @@
 """What somebody wants of a running engine: `allot stop`, and a campaign's file that has changed.
 
 Files are looked at every second or so. A changed window, lane or ``suspend`` holds from then on; a file
-that has become wrong changes nothing.
+that has become wrong changes nothing, nor does any while the platform's file is wrong.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from allotment.errors import AllotmentError
 from allotment.repository.model import Window
 
 LOOK_SECONDS = 0.5
@@ -33,7 +34,7 @@ class Requests:
     """Looks for requests, and tells those who asked.
 
     ``stopped`` is called with a campaign that has stopped, ``over`` with one of which nothing more will come;
-    ``reread`` gives a campaign's settings as its file says them now, or None.
+    ``reread`` gives a campaign's settings as its file says them now, or None; it may raise AllotmentError.
     """
 
     stops: Callable[[], frozenset[str]]
@@ -65,8 +66,11 @@ class Requests:
             stamp = _stamp(path)
             if stamp is None or stamp == self._stamps[campaign]:
                 continue
+            try:
+                settings = self.reread(campaign)
+            except AllotmentError:  # of the platform's file, say: it is read again once that is right
+                continue
             self._stamps[campaign] = stamp
-            settings = self.reread(campaign)
             if settings is not None:
                 changed[campaign] = settings
         return changed

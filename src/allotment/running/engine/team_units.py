@@ -26,7 +26,7 @@ def units_of(
             worker.allocation,
             worker.started,
             ending=worker.asked_to_end is not None,
-            lends=work.lends,
+            lends=worker.lends,
             passes=True,
             lane_value=work.lane_value,
             memory_bytes=work.memory_bytes,

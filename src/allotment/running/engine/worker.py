@@ -35,7 +35,8 @@ LINE_BEGINNING = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [a-z]+ ")
 class Worker:
     """One worker: what it runs, on which devices, and the pipe on which it tells what it does.
 
-    ``whom`` is the team that it was told to end for, if it was, and ``why`` says so in words.
+    ``whom`` is the team that it was told to end for, if it was, and ``why`` says so in words. ``lends`` says
+    that it may be taken back for another team, as it was when it started.
     """
 
     campaign: str
@@ -55,6 +56,7 @@ class Worker:
     pause: float = 0.0
     whom: str = ""
     why: str = ""
+    lends: bool = True
     mask: Callable[[str], str] = str
     _unread: bytearray = field(default_factory=bytearray)
 
