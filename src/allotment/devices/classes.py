@@ -16,6 +16,7 @@ from allotment.devices.slices import API_VERSION
 CPU_CLASS = "cpu.allotment"  # ours: a device is a logical processor
 GPU_CLASS = "gpu.nvidia.com"  # NVIDIA's: a device is a whole card
 MIG_CLASS = "mig.nvidia.com"  # NVIDIA's: a device is a part of a card, cut off in hardware
+COUNTED_MIG_CLASS = "mig.gpu.allotment"  # ours: the same parts, by a name that KAI counts
 AMD_CLASS = "gpu.amd.com"
 INTEL_CLASS = "gpu.intel.com"
 

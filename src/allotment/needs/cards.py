@@ -17,7 +17,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from allotment.devices.catalogue import Card, cards, find
-from allotment.devices.classes import DeviceClass
+from allotment.devices.classes import COUNTED_MIG_CLASS, DeviceClass
 from allotment.devices.known_classes import NVIDIA_DRIVER
 from allotment.devices.nvml_words import ARCHITECTURES
 from allotment.errors import UsageError
@@ -127,6 +127,18 @@ def classes_of(kinds: Kinds) -> tuple[DeviceClass, ...]:
         )
         found.setdefault(kind.device_class, DeviceClass(kind.device_class, selectors))
     return tuple(found.values())
+
+
+COUNTED_SLICES: Final = DeviceClass(
+    COUNTED_MIG_CLASS,
+    (f"device.driver == '{NVIDIA_DRIVER}'", f"{_ATTRIBUTES}.?type.orValue('') == 'mig'"),
+)
+"""Slices of cards for KAI, which counts a claim by whether the name of its class has ``gpu`` in it."""
+
+
+def classes_for(kinds: Kinds, *, by_name: bool) -> tuple[DeviceClass, ...]:
+    """All classes of ours that claims name; ``by_name``: where KAI counts them."""
+    return (*classes_of(kinds), *((COUNTED_SLICES,) if by_name else ()))
 
 
 def admits(choice: CardChoice, card: Card) -> bool:

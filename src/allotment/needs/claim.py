@@ -12,9 +12,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from allotment.devices.claims import MOST_DEVICES, ClaimSpec, Constraint, ExactRequest, Request, SubRequest
-from allotment.devices.classes import CPU_CLASS, GPU_CLASS, OpaqueConfig
+from allotment.devices.classes import COUNTED_MIG_CLASS, CPU_CLASS, GPU_CLASS, MIG_CLASS, OpaqueConfig
 from allotment.devices.known_classes import NVIDIA_DRIVER
 from allotment.errors import AllotmentError
 from allotment.needs.cards import NO_KINDS, Kinds, card_selectors, chosen_cards, class_of
@@ -52,8 +53,10 @@ def claim_for(
     alone = len(named) == 1
     constraints = tuple(_constraints(named, alone=alone))
     config = tuple(_configs(named, alone=alone))
+    shared, by_name = able.shared_cards, by_class and able.by_name
     exact = {
-        name: exactly(each, kinds, classes, shared_cards=able.shared_cards) for name, each in named.items()
+        name: exactly(each, kinds, classes, shared_cards=shared, by_name=by_name)
+        for name, each in named.items()
     }
     if alone:
         return ClaimSpec((Request(REQUEST, next(iter(exact.values()))),), constraints, config)
@@ -67,20 +70,47 @@ def says_more_than_classes(claim: ClaimSpec) -> bool:
     return bool(claim.constraints or claim.config or any("selectors" in each for each in asked))
 
 
+def by_known_class(claim: ClaimSpec) -> ClaimSpec:
+    """The claim with slices asked for by the class of NVIDIA's driver, which is there without KAI too."""
+
+    def of(exact: ExactRequest) -> ExactRequest:
+        ours = exact.device_class == COUNTED_MIG_CLASS
+        return replace(exact, device_class=MIG_CLASS) if ours else exact
+
+    requests = tuple(
+        replace(
+            each,
+            exactly=None if each.exactly is None else of(each.exactly),
+            first_available=tuple(replace(sub, exactly=of(sub.exactly)) for sub in each.first_available),
+        )
+        for each in claim.requests
+    )
+    return replace(claim, requests=requests)
+
+
 def cores_for(resources: Resources) -> int:
     """How many processors a pipeline without ``gpu`` gets: whole ones, and no more than a claim holds."""
     return min(MOST_DEVICES, max(1, math.ceil(resources.cpu or 1)))
 
 
 def exactly(
-    alternative: Alternative, kinds: Kinds, classes: Kinds = NO_KINDS, *, shared_cards: bool = False
+    alternative: Alternative,
+    kinds: Kinds,
+    classes: Kinds = NO_KINDS,
+    *,
+    shared_cards: bool = False,
+    by_name: bool = False,
 ) -> ExactRequest:
-    """One alternative as a request; where there are ``shared_cards``, whole ones leave them out."""
+    """One alternative as a request; where there are ``shared_cards``, whole ones leave them out.
+
+    ``by_name``: slices are asked for by the class of ours, which KAI counts.
+    """
     need, way = alternative.need, alternative.way or way_of(WHOLE)
     if need.cpu is not None:
         return _processors(need.cpu)
     choice = chosen_cards(need.card, kinds)
     own_class = class_of(choice, classes) if way.device_class == GPU_CLASS else None
+    device_class = COUNTED_MIG_CLASS if by_name and way.device_class == MIG_CLASS else way.device_class
     capacity = way.capacity(need, kinds)
     alone = shared_cards and way.device_class == GPU_CLASS and not capacity
     selectors = (
@@ -90,7 +120,7 @@ def exactly(
         *((NOT_SHARED,) if alone else ()),
         *(() if need.select is None else (need.select,)),
     )
-    return ExactRequest(own_class or way.device_class, selectors, need.count, capacity=capacity)
+    return ExactRequest(own_class or device_class, selectors, need.count, capacity=capacity)
 
 
 def _named(alternatives: tuple[Alternative, ...]) -> Iterator[tuple[str, Alternative]]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from allotment.devices.world import World
 from allotment.errors import Finding
-from allotment.needs.cards import NO_KINDS, Kinds, classes_of
+from allotment.needs.cards import NO_KINDS, Kinds, classes_for
 from allotment.needs.claim import claim_for
 from allotment.needs.cluster import for_cluster
 from allotment.needs.fit import explain
@@ -39,7 +39,7 @@ def fit_findings(
         need, _ = for_cluster(need)
         if need is None:
             return []
-        own = {each.name: each for each in classes_of(kinds)}
+        own = {each.name: each for each in classes_for(kinds, by_name=able.by_name)}
         world = replace(world, classes={**own, **world.classes})
     found = explain(claim_for(need, pipeline.resources, kinds, by_class=on_cluster, able=able), world)
     if found.fits_ever:

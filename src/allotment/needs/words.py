@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from allotment.devices.claims import AllocationMode, ClaimSpec, Constraint, ExactRequest
-from allotment.devices.classes import AMD_CLASS, CPU_CLASS, GPU_CLASS, INTEL_CLASS, MIG_CLASS
+from allotment.devices.classes import (
+    AMD_CLASS,
+    COUNTED_MIG_CLASS,
+    CPU_CLASS,
+    GPU_CLASS,
+    INTEL_CLASS,
+    MIG_CLASS,
+)
 from allotment.needs.cards import card_words
 from allotment.needs.memory import memory_of, memory_words
 from allotment.needs.same import same_words
@@ -18,6 +25,7 @@ _NOUNS: Final[Mapping[str, tuple[str, str]]] = {
     CPU_CLASS: ("core", "cores"),
     GPU_CLASS: ("card", "cards"),
     MIG_CLASS: ("partition of a card", "partitions of cards"),
+    COUNTED_MIG_CLASS: ("partition of a card", "partitions of cards"),
     AMD_CLASS: ("AMD card", "AMD cards"),
     INTEL_CLASS: ("Intel card", "Intel cards"),
 }

@@ -143,8 +143,8 @@ def test_ways_are_alternatives_as_far_as_they_can_stand_together(
         ("local", "kueue", Able()),
         ("kubernetes", "default", Able(fractions=False)),
         ("kubernetes", "kueue", Able(fractions=False, lists=False)),
-        ("kubernetes", "kai", Able(lists=False)),
-        ("kubernetes", "both", Able(lists=False)),
+        ("kubernetes", "kai", Able(lists=False, by_name=True)),
+        ("kubernetes", "both", Able(lists=False, by_name=True)),
     ],
 )
 def test_what_a_platform_can_do_follows_from_its_scheduler(

@@ -17,7 +17,7 @@ from allotment.devices.claims import ClaimSpec
 from allotment.devices.slices import DeviceId
 from allotment.errors import EXIT_FINE, Finding, FindingsError, Severity, UsageError, did_you_mean
 from allotment.needs import claim_for, need_findings
-from allotment.needs.cards import classes_of
+from allotment.needs.cards import classes_for
 from allotment.needs.cluster import for_cluster
 from allotment.needs.fit import Explanation, explain
 from allotment.needs.fit_words import (
@@ -137,7 +137,7 @@ def answer_for(
         )
         given_up = (*given_up, *manifest.choice.given_up)
     world = chosen.without_errors()
-    own = {each.name: each for each in classes_of(platform.cards)} if by_class else {}
+    own = {each.name: each for each in classes_for(platform.cards, by_name=who.by_name)} if by_class else {}
     explained = explain(claim, replace(world, classes={**own, **world.classes}), taken)
     if not explained.fits_ever:
         place, (_, hint) = pipeline.position("gpu", "memory"), never_words(explained)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from allotment.answers import Answer, fine, note, problem
-from allotment.devices.classes import GPU_CLASS, MIG_CLASS, DeviceClass
+from allotment.devices.classes import COUNTED_MIG_CLASS, GPU_CLASS, MIG_CLASS, DeviceClass
 from allotment.devices.selectors import SelectorError, evaluate
 from allotment.devices.slices import Device
 from allotment.devices.world import World
@@ -40,6 +40,8 @@ def found_by_classes(seen: Seen) -> Iterator[Answer]:
     there = {each["metadata"]["name"] for each in seen.snapshot.of(kinds.DEVICE_CLASS)}
     well: list[str] = []
     for name in counted_classes(seen.platform):
+        if name == COUNTED_MIG_CLASS:  # an object of the platform's, for the devices of NVIDIA's class
+            continue
         if name not in there:
             yield from _missing(seen, name)
         elif name in world.classes and seen.can_tell(kinds.SLICE):

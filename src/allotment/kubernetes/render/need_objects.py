@@ -16,6 +16,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from allotment.devices.claims import ClaimSpec
+from allotment.devices.classes import MIG_CLASS
 from allotment.kubernetes.render.context import Context
 from allotment.kubernetes.render.names import LONGEST_NAME, cut, labels_of
 from allotment.kubernetes.render.rendered import Note, Object
@@ -24,6 +25,7 @@ from allotment.needs.cluster import for_cluster
 from allotment.needs.manifests import Manifest, manifest_for
 from allotment.needs.ways import Scope
 from allotment.needs.ways.choosing import before_selectors
+from allotment.needs.ways.slices import ROADMAP, UNPROMISED
 from allotment.platform.need import Need
 
 TEMPLATE: Final = "resourceClaimTemplateName"
@@ -116,6 +118,8 @@ def _notes(context: Context, about: str, manifest: Manifest) -> Iterator[Note]:
             "Kueue 0.18 does; before it, ask for a `card` of the platform's `cards` and nothing else of it",
             "warning",
         )
+    if context.with_kai and any(way.device_class == MIG_CLASS for way in manifest.ways):
+        yield Note(about, f"KAI {context.platform.versions.kai} {UNPROMISED}", ROADMAP, "warning")
     if manifest.scope is Scope.ANNOTATION and not context.with_kai:
         yield Note(
             about,

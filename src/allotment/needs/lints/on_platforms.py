@@ -31,6 +31,7 @@ from allotment.needs.same import SAME_CARD
 from allotment.needs.ways import Isolation, Scope, Way, ways_of
 from allotment.needs.ways.gates import GATE_WORDS, driver_words, kubernetes_words, off_by_default
 from allotment.needs.ways.share import asked_bytes
+from allotment.needs.ways.slices import UNPROMISED
 from allotment.platform.need import Need
 from allotment.quantities import format_bytes
 
@@ -187,7 +188,9 @@ def kai_cannot(looked: Looked) -> Iterator[Fault]:
         yield Fault((key,), KAI_CANNOT, message, "write the one that is meant", Severity.WARNING)
     for way in looked.ways:
         if way.device_class == MIG_CLASS or (way.scope is Scope.POD and way.gates):
-            message = f"KAI {version} places whole cards by claims, and neither slices nor amounts of a card"
+            slices = way.device_class == MIG_CLASS
+            otherwise = "places whole cards by claims, and no amounts of a card"
+            message = f"KAI {version} {UNPROMISED if slices else otherwise}"
             hint = "ask for `fraction` or `whole`, or let the default scheduler place it"
             yield Fault(("sharing",), KAI_CANNOT, message, hint, Severity.WARNING)
 

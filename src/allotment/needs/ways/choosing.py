@@ -31,12 +31,14 @@ _WITH_KAI: Final = frozenset({"kai", "both"})
 class Able:
     """What those who place pods can do: read a fraction, take a claim with a list of alternatives.
 
-    ``shared_cards``: cards may be published for several claims, and selectors can tell.
+    ``shared_cards``: cards may be published for several claims, and selectors can tell. ``by_name``: what is
+    claimed is counted by the name of its class, which has to have ``gpu`` in it.
     """
 
     fractions: bool = True
     lists: bool = True
     shared_cards: bool = False
+    by_name: bool = False
 
 
 ANYTHING: Final = Able()
@@ -45,8 +47,8 @@ ANYTHING: Final = Able()
 def able(platform: Platform, world: World | None = None) -> Able:
     """What the platform's schedulers can do; the local engine reads every need itself.
 
-    Kueue (up to 0.19) refuses lists, and KAI (up to 0.17) asks the allocator without them. Cards may be
-    shared where the platform has amounts of them claimed, or where the ``world`` publishes such cards.
+    Kueue (up to 0.19) refuses lists; KAI (up to 0.17) asks the allocator without them, and counts by name.
+    Cards may be shared where the platform has amounts of them claimed, or the ``world`` publishes such cards.
     """
     local = platform.engine == _LOCAL
     shared = (_CONSUMABLE in platform.sharing and not local) or (world is not None and any(shared_in(world)))
@@ -57,6 +59,7 @@ def able(platform: Platform, world: World | None = None) -> Able:
         fractions=platform.scheduler in _WITH_KAI,
         lists=platform.scheduler == _DEFAULT,
         shared_cards=shared and knows,
+        by_name=platform.scheduler in _WITH_KAI,
     )
 
 

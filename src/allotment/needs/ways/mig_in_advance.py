@@ -17,7 +17,10 @@ MIG_IN_ADVANCE: Final = Way(
     noun="slice",
     title="a MIG slice, set up in advance",
     writes="gpu: {sharing: mig, memory: 19Gi}",
-    becomes="a ResourceClaimTemplate: each pod gets a claim of its own for a device of mig.nvidia.com",
+    becomes=(
+        "a ResourceClaimTemplate: each pod gets a claim of its own for a device of mig.nvidia.com (for KAI "
+        "of mig.gpu.allotment, which it counts)"
+    ),
     scope=Scope.POD,
     isolation=Isolation.HARDWARE,
     keeps_apart=KEEPS_APART,

@@ -23,8 +23,8 @@ MIG_ON_DEMAND: Final = Way(
     title="a MIG slice, cut on demand",
     writes="gpu: {sharing: [mig, whole], memory: 19Gi}",
     becomes=(
-        "a ResourceClaimTemplate: each pod gets a claim of its own for a device of mig.nvidia.com, cut when "
-        "the pod is prepared"
+        "a ResourceClaimTemplate: each pod gets a claim of its own for a device of mig.nvidia.com (for KAI "
+        "of mig.gpu.allotment), cut when the pod is prepared"
     ),
     scope=Scope.POD,
     isolation=Isolation.HARDWARE,

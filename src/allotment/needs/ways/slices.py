@@ -4,6 +4,7 @@ The largest profile of a card is the whole card under another name. A list of "a
 would take it for the slice: on an H100 a need for 40Gi passes 3g.40gb, which has 39.5Gi, and gets 7g.80gb.
 Profiles that cover all memory of their card are therefore left out: 7g on cards of eight memory slots, 4g on
 the A30 and the RTX PRO 6000. (An API server refuses ``matches`` here: it cannot tell how long a text may be.)
+What KAI makes of slices is from its page on DRA (0.17), its roadmap and its issue 2100.
 Facts: NVIDIA MIG User Guide; ``nvidia-smi mig -lgip`` of the cards in the catalogue.
 """
 
@@ -26,6 +27,11 @@ LINTS: Final = (
     "same-card-refused",
     "never-fits",
 )
+UNPROMISED: Final = (
+    "does not say that it places slices by claims: those that are set up in advance are devices like "
+    "others to its allocator, and may wait for ever nonetheless; those that are cut on demand do"
+)
+ROADMAP: Final = "MIG by claims is on KAI's roadmap of 2026; see its issue 2100"
 KEEPS_APART: Final = "memory, caches and engines of a slice are its own, held apart by the card itself"
 
 

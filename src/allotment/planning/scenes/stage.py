@@ -18,7 +18,8 @@ from allotment.kubernetes.cluster.reading import NOT_SERVED
 from allotment.kubernetes.cluster.snapshot import Snapshot
 from allotment.kubernetes.kinds import Kind, Object
 from allotment.kubernetes.render.platform import render_platform
-from allotment.needs.cards import classes_of
+from allotment.needs.cards import classes_for
+from allotment.needs.ways.choosing import able
 from allotment.planning.scenes.values import Assumption, Place, Source
 from allotment.platform.model import Platform
 from allotment.simulation.setting import Scheduler
@@ -60,7 +61,7 @@ def staged(platform: Platform, place: Place, scheduler: Scheduler) -> Stage:
     chosen = replace(platform, engine="kubernetes", scheduler=PLAYED_AS.get(scheduler, str(scheduler)))
     if place.snapshot is None:
         snapshot = Snapshot(0.0, tuple(wanted), name=place.name, version=platform.versions.kubernetes)
-        world = _with_classes(place.world, platform)
+        world = _with_classes(place.world, chosen)
         told = tuple(_of_file(place, scheduler))
         return Stage(scheduler, chosen, snapshot, world, None, told, place.is_here)
     added = tuple(_lacking(place.snapshot, wanted))
@@ -69,7 +70,7 @@ def staged(platform: Platform, place: Place, scheduler: Scheduler) -> Stage:
         scheduler,
         chosen,
         _with(place.snapshot, added),
-        _with_classes(place.world, platform),
+        _with_classes(place.world, chosen),
         place.snapshot,
         told,
     )
@@ -114,7 +115,8 @@ def _key(value: Object) -> tuple[str, str, str, str]:
 
 def _with_classes(world: World, platform: Platform) -> World:
     """The world with the platform's own device classes, where the cluster has none of these names."""
-    own: dict[str, DeviceClass] = {each.name: each for each in classes_of(platform.cards)}
+    named = classes_for(platform.cards, by_name=able(platform).by_name)
+    own: dict[str, DeviceClass] = {each.name: each for each in named}
     return replace(world, classes={**own, **world.classes}, notes=())
 
 

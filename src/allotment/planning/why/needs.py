@@ -11,7 +11,7 @@ from allotment.devices.classes import DeviceClass
 from allotment.devices.world import World
 from allotment.errors import AllotmentError, FindingsError, Severity
 from allotment.needs import claim_for, need_findings
-from allotment.needs.cards import classes_of
+from allotment.needs.cards import classes_for
 from allotment.needs.cluster import for_cluster
 from allotment.needs.limits import faults_of
 from allotment.needs.ways import Scope, way_of
@@ -70,7 +70,7 @@ def asked_of(file: HasNeed, platform: Platform, world: World | None = None, *, h
             others.append(Other(words, claim_of(cores), ChangeKind.FALLBACK))
     return Asked(
         claim,
-        {each.name: each for each in classes_of(platform.cards)} if by_class else {},
+        {each.name: each for each in classes_for(platform.cards, by_name=who.by_name)} if by_class else {},
         tuple(others),
         given_up,
         {} if on_cluster else shares_here(need, claim, None),

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from allotment.kubernetes.render.names import ROOT, labels_of
 from allotment.kubernetes.render.rendered import Note, Object, Rendered, Setting
+from allotment.needs.ways.slices import ROADMAP, UNPROMISED
 from allotment.platform.model import Platform, Queue
 
 VERSION: Final = "scheduling.run.ai/v2"
@@ -90,8 +91,9 @@ def _settings(platform: Platform) -> Iterator[Setting]:
 def _notes(platform: Platform) -> Iterator[Note]:
     version = platform.versions.kai
     if "mig" in platform.sharing:
-        words = f"KAI {version} places no slices by claims, only those that pods count"
-        yield Note("sharing", words, "it is on KAI's roadmap")
+        yield Note(
+            "sharing", f"KAI {version} counts a slice that is claimed as a card, and {UNPROMISED}", ROADMAP
+        )
 
 
 def _plain(number: float) -> float:

@@ -12,9 +12,10 @@ import math
 from collections.abc import Iterator
 from typing import Any, Final
 
-from allotment.devices.classes import GPU_CLASS, MIG_CLASS
+from allotment.devices.classes import COUNTED_MIG_CLASS, GPU_CLASS, MIG_CLASS
 from allotment.kubernetes.render.context import namespace_of, release_of
 from allotment.kubernetes.render.names import ROOT, labels_of
+from allotment.kubernetes.render.platform.classes import counts_slices
 from allotment.kubernetes.render.rendered import Note, Object, Rendered, Setting
 from allotment.platform.model import Platform, Queue, Team
 
@@ -126,10 +127,11 @@ def device_class_mappings(platform: Platform) -> list[dict[str, Any]]:
 
 
 def counted_classes(platform: Platform) -> tuple[str, ...]:
-    """The classes that are cards: the drivers' own, and one for each kind."""
+    """The classes that are cards: the drivers' own, that of slices for KAI, and one for each kind."""
     slices = (MIG_CLASS,) if "mig" in platform.sharing else ()
+    ours = (COUNTED_MIG_CLASS,) if counts_slices(platform) else ()
     kinds = sorted({card.device_class for card in platform.cards.values()})
-    return (GPU_CLASS, *slices, *kinds)
+    return (GPU_CLASS, *slices, *ours, *kinds)
 
 
 def _notes(platform: Platform) -> Iterator[Note]:
