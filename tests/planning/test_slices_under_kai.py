@@ -26,7 +26,7 @@ SMALL = f"{PIPELINE}gpu: {{memory: 4Gi, sharing: mig}}\nestimate: {{page: 3s, pa
 
 def scene(root: Path, scheduler: str, fleet: str = SLICED) -> Scene:
     found = repository(root, pipelines_read=SMALL, campaigns_letters=f"{CAMPAIGN}window: 4\n")
-    team = replace(ARCHIVE, queue=Queue(1, 1, 2))
+    team = replace(ARCHIVE, queue=Queue(2, 1, 2))
     of = platform(teams={"archive": team})
     return scene_for(found, of, team, Place(parse_description(fleet), "the fleet"), scheduler=scheduler)
 

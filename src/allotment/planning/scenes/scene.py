@@ -17,9 +17,11 @@ from allotment.kubernetes.cluster.world import world_of
 from allotment.kubernetes.kinds import Object
 from allotment.kubernetes.render import Rendered, render
 from allotment.kubernetes.render.context import namespace_of, release_of
+from allotment.needs.claim import by_known_class
 from allotment.planning.scenes.asks import Asks
 from allotment.planning.scenes.counted_gpus import SAID, as_counted, asks_for_parts
 from allotment.planning.scenes.ground import Ground, ground_of
+from allotment.planning.scenes.kai_claims import uncounted
 from allotment.planning.scenes.owners import Owner
 from allotment.planning.scenes.stage import Stage, staged
 from allotment.planning.scenes.standing import Standing, lost_templates, standing_of
@@ -71,9 +73,11 @@ def scene_for(
     teams = {namespace_of(each): each.name for each in platform.teams.values()}
     mine = frozenset(_owner(each) for party in parties for each in party.owners)
     standing = standing_of(stage, asks, mine, teams, choices)
-    works = tuple(_works(stage, parties, asks, standing))
     if place.is_here and platform.engine == "local":
-        works, choices = tuple(map(_run_here, works)), without_jobs(choices)
+        choices = without_jobs(choices)
+    works = tuple(_works(stage, parties, asks, standing, choices.pace.sending))
+    if place.is_here and platform.engine == "local":
+        works = tuple(map(_run_here, works))
     ground = ground_of(stage, standing.placed)
     told: list[Assumption] = [*stage.assumptions, *standing.assumptions]
     if chosen in {Scheduler.KAI, Scheduler.BOTH} and asks_for_parts(works):
@@ -94,6 +98,8 @@ def scene_for(
         told.append(_here(platform, chosen))
     notes = [*place.world.notes, *known.notes, *ground.notes]
     notes += [str(note) for party in parties for note in party.rendered.notes]
+    if not (place.is_here and platform.engine == "local"):
+        notes += uncounted(works, stage.world, chosen, platform.versions.kai)
     return Scene(
         setting=_setting(stage, ground, platform, standing.shares, choices),
         works=works,
@@ -189,7 +195,9 @@ def asks_of(stage: Stage) -> Asks:
     )
 
 
-def _works(stage: Stage, parties: Sequence[_Party], asks: Asks, standing: Standing) -> Iterator[Work]:
+def _works(
+    stage: Stage, parties: Sequence[_Party], asks: Asks, standing: Standing, sending: float
+) -> Iterator[Work]:
     """The works of all parties, the planned ones first, each with a name of its own; then what stands."""
     names: set[str] = set()
     for place, party in enumerate(parties):
@@ -202,6 +210,7 @@ def _works(stage: Stage, parties: Sequence[_Party], asks: Asks, standing: Standi
             party.known,
             standing.live,
             planned=place == 0,
+            sending=sending,
         )
         for work in maker.works(()):
             name = work.name if work.name not in names else f"{work.name} of {party.team.name}"
@@ -267,10 +276,14 @@ def _share(team: Team) -> TeamShare:
 
 
 def _run_here(work: Work) -> Work:
-    """Work as the engine of a machine runs it: no image is pulled, and a worker has a processor at least."""
+    """Work as the engine of a machine runs it: no image is pulled, and a worker has a processor at least.
+
+    It claims slices by the class that is there, and not by the one that KAI would count.
+    """
     request = work.ask.request
     cores = max(request.cpu, 1000.0 if not work.ask.claims else 0.0)
-    return replace(work, image="", ask=replace(work.ask, request=replace(request, cpu=cores)))
+    claims = tuple(replace(each, spec=by_known_class(each.spec)) for each in work.ask.claims)
+    return replace(work, image="", ask=replace(work.ask, claims=claims, request=replace(request, cpu=cores)))
 
 
 def _here(platform: Platform, scheduler: Scheduler) -> Assumption:
