@@ -75,7 +75,10 @@ def test_a_world_without_a_time_has_no_clock() -> None:
     [
         (NOTHING, "nothing changes"),
         (replace(plan(), course=None, payers=(), others=0), "Nobody: there is no other work."),
-        (replace(plan(), course=EMPTY, payers=()), "Nobody: no work of others is reclaimed or later for it."),
+        (
+            replace(plan(), course=EMPTY, payers=()),
+            "Nobody: no work of others is taken back or later for it.",
+        ),
         (with_work(never="no card has 40Gi"), "kyrkobocker-2 will never run: no card has 40Gi."),
         (with_work(end=Spread(None, None, None), window=()), "not within the horizon"),
         (with_work(kind="fleet"), "1 to 8 replicas"),
@@ -90,7 +93,11 @@ def test_a_plan_of_any_kind_is_a_page(value: Plan, said: str) -> None:
 def test_a_comparison_says_what_is_better_by_how_much_and_why() -> None:
     text = text_of(compare_page(comparison()))
     for each in (
-        "Worth adding kai, against kueue, for this work? Yes: all is over 26 min earlier, beyond chance.",
+        "Worth adding kai? Yes, against kueue: all is over 26 min earlier, beyond chance.",
+        "Worth adding both? No, against kueue.",
+        "32 draws. What counts is beyond chance.",
+        "No, against default, which the platform has",
+        "≈ too little to count",
         "▲ better, −18%",
         "▼ worse",
         "~ may be chance",

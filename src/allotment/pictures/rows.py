@@ -19,14 +19,18 @@ HEIGHT = 20.0
 
 @dataclass(frozen=True, slots=True)
 class IntervalRow:
-    """From the tenth to nine tenths, and the half; None is beyond the scale. ``said`` stands at the right."""
+    """From the tenth to nine tenths, and the half; None is beyond the scale. ``said`` stands at the right.
+
+    Its label says what it is, so that it needs no ``paint``; with one it is that of a thing that has it
+    in other pictures of the page too.
+    """
 
     label: str
     low: float | None
     middle: float | None
     high: float | None
     said: str = ""
-    paint: int = 0
+    paint: int | None = None
     group: str = ""
 
 
@@ -76,20 +80,23 @@ def intervals(value: Intervals, name: str) -> Chart:
         parts.append(_line(row.label, row.said, _grid(ticks, extent), *_interval(row, extent)))
     parts.append(_axis(ticks, value.extent, extent, value.unit))
     sign = (
-        element("line", class_="reach", x1=2, x2=16, y1=6, y2=6),
-        element("circle", class_="dot", cx=7, cy=6, r=4),
-        element("line", class_="stop", x1=16, x2=16, y1=1, y2=11),
+        element("line", class_="reach plain", x1=2, x2=16, y1=6, y2=6),
+        element("circle", class_="dot filled", cx=7, cy=6, r=4),
+        element("line", class_="stop plain", x1=16, x2=16, y1=1, y2=11),
     )
     keys = [(swatch(*sign), value.key)]
     if any(row.high is None for row in value.rows):
-        arrow = element("path", class_="beyond f0", d="M5 0L14 6L5 12Z")
+        arrow = element("path", class_="beyond filled", d="M5 0L14 6L5 12Z")
         keys.append((swatch(arrow), "later than what is shown"))
     return Chart(_list(name, value.title, parts), tuple(keys))
 
 
 def _interval(row: IntervalRow, extent: Extent) -> list[Markup]:
     low, middle, high = (1.0 if at is None else extent.share(at) for at in (row.low, row.middle, row.high))
-    level, kind = HEIGHT / 2, f"s{paint(row.paint)}"
+    level = HEIGHT / 2
+    kind, filled = (
+        ("plain", "filled") if row.paint is None else (f"s{paint(row.paint)}", f"f{paint(row.paint)}")
+    )
     parts = [
         element("line", class_="track-line", x1=0, x2="100%", y1=level, y2=level),
         element("line", class_=f"reach {kind}", x1=percent(low), x2=percent(high), y1=level, y2=level),
@@ -98,11 +105,11 @@ def _interval(row: IntervalRow, extent: Extent) -> list[Markup]:
         x = percent(high)
         parts.append(element("line", class_=f"stop {kind}", x1=x, x2=x, y1=level - 6, y2=level + 6))
     else:
-        beyond = element("path", class_=f"beyond f{paint(row.paint)}", d="M-9 -6L0 0L-9 6Z")
+        beyond = element("path", class_=f"beyond {filled}", d="M-9 -6L0 0L-9 6Z")
         parts.append(element("svg", beyond, x="100%", y=level, class_="open"))
     if row.middle is not None:
         x = percent(middle)
-        parts.append(element("circle", class_=f"dot f{paint(row.paint)}", cx=x, cy=level, r=5))
+        parts.append(element("circle", class_=f"dot {filled}", cx=x, cy=level, r=5))
     return parts
 
 

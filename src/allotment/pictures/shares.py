@@ -6,7 +6,7 @@ the dotted line of what it asks for is over the area, it waits. A mark on the ax
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,7 +23,7 @@ from allotment.pictures.chart import (
 from allotment.pictures.curves import area, line, value_at, within
 from allotment.pictures.markup import Markup, element, joined, percent
 from allotment.pictures.over_time import QueueOverTime, Reclaimed, SharesOverTime, Steps
-from allotment.pictures.palette import fill, paint, patterns
+from allotment.pictures.palette import REST, fill, paint, patterns
 from allotment.pictures.ticks import Extent, Tick, amount_words, number_ticks, when_words
 
 HEIGHT, TOP, STACK = 96.0, 26.0, 150.0
@@ -44,8 +44,10 @@ class Scale:
     unit: str
 
 
-def queue_charts(value: SharesOverTime, name: str) -> tuple[tuple[QueueOverTime, Chart], ...]:
-    """A picture for each queue, all on one scale."""
+def queue_charts(
+    value: SharesOverTime, name: str, paints: Mapping[str, int] | None = None
+) -> tuple[tuple[QueueOverTime, Chart], ...]:
+    """A picture for each queue, all on one scale; ``paints`` are the colours that queues have already."""
     extent = Extent(value.since, value.until, value.clock)
     ticks = number_ticks(_highest(value, extent), 4)
     scale = Scale(extent, ticks, value.unit)
@@ -53,9 +55,16 @@ def queue_charts(value: SharesOverTime, name: str) -> tuple[tuple[QueueOverTime,
         queue.name: [each for each in value.reclaims if each.queue == queue.name] for queue in value.queues
     }
     return tuple(
-        (queue, _queue(queue, place, scale, lost[queue.name], f"{name}{place}"))
-        for place, queue in enumerate(value.queues)
+        (queue, _queue(queue, given, scale, lost[queue.name], f"{name}{place}"))
+        for place, (queue, given) in enumerate(zip(value.queues, _paints(value, paints), strict=True))
     )
+
+
+def _paints(value: SharesOverTime, paints: Mapping[str, int] | None) -> list[int]:
+    """The colour of each queue: its own on the page, or its place."""
+    if paints is None:
+        return list(range(len(value.queues)))
+    return [paints.get(queue.name, REST) for queue in value.queues]
 
 
 def _highest(value: SharesOverTime, extent: Extent) -> float:
@@ -158,10 +167,11 @@ def _table(queue: QueueOverTime, extent: Extent) -> Table:
     return Table(titles, rows, frozenset(range(len(titles))), max(0, len(moments) - MOST_TABLE))
 
 
-def stack(value: SharesOverTime, name: str) -> Chart:
+def stack(value: SharesOverTime, name: str, paints: Mapping[str, int] | None = None) -> Chart:
     """What all queues have, one over the other, against what there is."""
     extent = Extent(value.since, value.until, value.clock)
-    layers = list(_layers(value.queues, extent))
+    places = _paints(value, paints)
+    layers = list(zip(places, _layers(value.queues, extent), strict=True))
     top = max([value.total or 0.0, *(each for _, steps in layers for _, each in within(steps, extent))])
     levels = Levels(number_ticks(top, 4), value.unit, TOP, STACK)
     highest, bottom = levels.highest, TOP + STACK
@@ -189,16 +199,16 @@ def stack(value: SharesOverTime, name: str) -> Chart:
     about = f"{value.unit} of {len(value.queues)} queues one over the other, from below in the order given."
     keys = tuple(
         (swatch(element("rect", fill=fill(name, place), width=18, height=12)), queue.name)
-        for place, queue in enumerate(value.queues)
+        for place, queue in zip(places, value.queues, strict=True)
     )
     return Chart(drawing(name, f"{value.unit} by queue over time", about, bottom + AXIS, *parts), keys)
 
 
-def _layers(queues: Iterable[QueueOverTime], extent: Extent) -> Iterable[tuple[int, Steps]]:
-    """Each queue's place and the top of its layer: its own and all before it."""
+def _layers(queues: Iterable[QueueOverTime], extent: Extent) -> Iterable[Steps]:
+    """The top of each queue's layer: its own and all before it."""
     ground: Steps = ()
-    for place, queue in enumerate(queues):
+    for queue in queues:
         own = within(queue.allocated, extent)
         moments = sorted({at for at, _ in own} | {at for at, _ in ground})
         ground = tuple((at, value_at(own, at) + value_at(ground, at)) for at in moments)
-        yield place, ground
+        yield ground

@@ -111,10 +111,12 @@ path,.reach,.mark,.bound{vector-effect:non-scaling-stroke}
 .bound{stroke:var(--soft);stroke-width:1.2;stroke-dasharray:7 4}
 .band{fill:var(--accent);fill-opacity:.2;stroke:none}
 .edge{fill:none;stroke:var(--accent);stroke-opacity:.55;stroke-width:1}
-path.middle,line.middle{fill:none;stroke:var(--accent);stroke-width:2.2}
+.curve{fill:none;stroke:var(--accent);stroke-width:2.2}
 .reach{stroke:var(--accent);stroke-width:4;stroke-opacity:.75}
 .stop{stroke:var(--accent);stroke-width:2}
 .dot{fill:var(--accent);stroke:var(--surface);stroke-width:1.5}
+.plain{stroke:var(--soft)}
+.filled{fill:var(--soft)}
 .area{fill-opacity:.42}
 .layer{stroke:var(--surface);stroke-width:1}
 .line{fill:none;stroke-width:2.2}

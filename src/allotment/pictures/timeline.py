@@ -6,8 +6,8 @@ else ends in a mark. Works have a colour and a pattern each, the rest share one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
 
@@ -46,7 +46,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The rows in the order in which they stand, the bars, and the works in the order of their colours."""
+    """The rows in the order in which they stand, the bars, and the works in the order of their colours.
+
+    ``paints`` are the colours that things have on the page already; without any they are given out here.
+    """
 
     title: str
     rows: tuple[Row, ...]
@@ -54,6 +57,7 @@ class Timeline:
     extent: Extent
     works: tuple[tuple[str, str], ...] = ()
     marks: tuple[Mark, ...] = ()
+    paints: Mapping[str, int] = field(default_factory=dict, hash=False)
 
 
 def timeline(value: Timeline, name: str) -> Chart:
@@ -86,6 +90,8 @@ def timeline(value: Timeline, name: str) -> Chart:
 
 def _paints(value: Timeline, name: str) -> Paints:
     """The colour of each work; of those that are not named, the ones that run longest come first."""
+    if value.paints:
+        return Paints(name, value.paints)
     named = [work for work, _ in value.works]
     lengths: dict[str, float] = {}
     for bar in value.bars:

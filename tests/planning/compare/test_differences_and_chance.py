@@ -1,4 +1,4 @@
-"""When two columns differ by more than chance, what differs first, and what is advised."""
+"""When two columns differ by more than chance, by how much, and what differs first."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from allotment.planning.compare.advising import advice_for
-from allotment.planning.compare.comparison import Better, Cell, Column, Row, Told, Unit, Verdict
+from allotment.planning.compare.comparison import Better, Cell, Counts, Row, Told, Unit
 from allotment.planning.compare.differences import difference, sign_test
-from allotment.planning.compare.first_difference import first_difference
+from allotment.planning.compare.first_difference import Course, first_difference
 from allotment.planning.compare.words import interval, lasting, said
 from allotment.simulation.outcome import End, Outcome, Span, WaitSpan
 from allotment.simulation.quantiles import spread
@@ -21,6 +20,7 @@ from allotment.simulation.work import Unit as Volume
 TIME = Row("makespan", "all that ends is over", Unit.SECONDS)
 USE = Row("use", "cards in use", Unit.PART, Better.MORE)
 NODES = Row("free-nodes", "whole nodes free", Unit.NODES, Better.NEITHER)
+ENDS = Row("finish.books", "books ends", Unit.SECONDS, counts=Counts(0.1, 120.0))
 WEEK = 604_800.0
 SLOW = tuple(1000.0 + n for n in range(10))
 
@@ -38,9 +38,13 @@ SLOW = tuple(1000.0 + n for n in range(10))
         (USE, (0.9,) * 8, (0.6,) * 8, Told.BETTER),
         (USE, (0.6,) * 8, (0.9,) * 8, Told.WORSE),
         (NODES, (2.0,) * 8, (1.0,) * 8, Told.OTHER),
+        (TIME, tuple(each + 50 for each in SLOW), SLOW, Told.SMALL),
+        (ENDS, tuple(each + 110 for each in SLOW), SLOW, Told.SMALL),
+        (ENDS, tuple(each + 130 for each in SLOW), SLOW, Told.WORSE),
+        (NODES, (1.06,) * 8, (1.0,) * 8, Told.SMALL),
     ],
 )
-def test_a_difference_counts_beyond_chance_alone(
+def test_a_difference_is_told_that_is_beyond_chance_and_large_enough(
     row: Row, values: tuple[float | None, ...], base: tuple[float | None, ...], told: Told
 ) -> None:
     assert difference(row, values, base, WEEK).told is told
@@ -67,7 +71,7 @@ def run(index: int, bound: float, *, node: str = "n1", end: End = End.COMPLETE, 
     return Span("books", "archive", index, 1, node, (), "L4", 1.0, bound, bound, bound + 600, end, by=by)
 
 
-GROWN = "its window has grown to 1 by then"
+STAYS = "its window stays 1 wide"
 
 
 def outcome(*spans: Span, waits: tuple[WaitSpan, ...] = ()) -> Outcome:
@@ -88,7 +92,7 @@ WAITS = (WaitSpan("books", "WaitingForQuota", "1 more needed", 0.0, 600.0),)
         (
             outcome(run(0, 0), run(1, 2)),
             outcome(run(0, 0)),
-            "after 2s kueue starts v2 of books on n1; kai does not start it, because " + GROWN,
+            "after 2s kueue starts v2 of books on n1; kai does not start it, because " + STAYS,
         ),
         (
             outcome(run(0, 0)),
@@ -103,65 +107,22 @@ WAITS = (WaitSpan("books", "WaitingForQuota", "1 more needed", 0.0, 600.0),)
     ],
 )
 def test_the_first_difference_is_said_with_its_reason(here: Outcome, there: Outcome, sentence: str) -> None:
-    found = first_difference(("kueue", here), ("kai", there), (BOOKS,))
+    found = first_difference(Course.of("kueue", here, (BOOKS,)), Course.of("kai", there, (BOOKS,)))
     assert found is not None
     assert found.sentence == sentence
 
 
 def test_what_comes_a_little_later_is_pace_and_no_difference() -> None:
-    assert first_difference(("kueue", outcome(run(0, 0))), ("kai", outcome(run(0, 3))), (BOOKS,)) is None
+    soon, later = (Course.of("kai", outcome(run(0, at)), (BOOKS,)) for at in (0, 3))
+    assert first_difference(soon, later) is None
 
 
-def column(name: str, *values: float, row: Row = TIME, spans: tuple[Span, ...] = ()) -> Column:
-    cells = {row.key: Cell(spread(values), values)}
-    return Column(name, name, cells=cells, course=outcome(*spans))
-
-
-def test_a_gain_of_a_tenth_without_a_cost_is_a_yes() -> None:
-    (found,) = advice_for(
-        [column("kueue", *SLOW), column("kai", *(each / 2 for each in SLOW))], [TIME], WEEK, ""
-    )
-    assert (found.verdict, found.against) == (Verdict.YES, "kueue")
-    assert found.sentence == (
-        "worth adding kai, against kueue, for this work? yes: because all that ends is over after 8m22s "
-        "instead of 16m44s"
-    )
-
-
-def test_a_small_gain_is_a_maybe_and_says_that_the_other_comes_close() -> None:
-    (found,) = advice_for(
-        [column("kueue", *SLOW), column("kai", *(each * 0.95 for each in SLOW))], [TIME], WEEK, ""
-    )
-    assert found.verdict is Verdict.MAYBE
-    assert "kueue comes close" in found.sentence
-
-
-def test_no_difference_beyond_chance_is_said_and_is_a_no() -> None:
-    mixed = [each + 300 * (-1) ** n for n, each in enumerate(SLOW)]
-    (found,) = advice_for([column("kueue", *SLOW), column("kai", *mixed)], [TIME], WEEK, "")
-    assert (found.verdict, found.reasons) == (
-        Verdict.NO,
-        ("no difference beyond chance in what is weighed",),
-    )
-
-
-def test_with_too_few_draws_it_says_that_nothing_can_be_told() -> None:
-    (found,) = advice_for([column("kueue", 100.0, 110.0), column("kai", 50.0, 60.0)], [TIME], WEEK, "")
-    assert found.reasons == ("2 draws are too few to tell a difference from chance: take 6 or more",)
-
-
-def test_a_gain_by_parts_of_cards_is_none_without_steady_memory() -> None:
-    parts = (replace(run(0, 0), gpus=0.25),)
-    fast = column("kai", *(each / 4 for each in SLOW), spans=parts)
-    (found,) = advice_for([column("kueue", *SLOW), fast], [TIME], WEEK, "")
-    (words,) = found.not_if
-    assert words.startswith("a model's memory is not known and steady")
-
-
-def test_what_the_other_cannot_do_at_all_is_a_yes() -> None:
-    cannot = Column("kueue", "kueue", refused="no fractions")
-    (found,) = advice_for([cannot, column("kai", *SLOW)], [TIME], WEEK, "")
-    assert found.verdict is Verdict.YES
+def test_a_window_is_told_as_wide_as_it_is_in_that_column() -> None:
+    at_once = Course.of("wide", outcome(run(0, 0), run(1, 0)), (BOOKS,))
+    in_turn = Course.of("narrow", outcome(run(0, 0), run(1, 600)), (replace(BOOKS, most=1),))
+    found = first_difference(at_once, in_turn)
+    assert found is not None
+    assert found.because == "its window is 1 wide until then"
 
 
 @pytest.mark.parametrize(
@@ -190,3 +151,25 @@ def test_no_figure_is_without_its_unit(value: float | None, unit: Unit, words: s
 def test_an_interval_of_one_value_is_that_value() -> None:
     assert interval(Cell(spread((60.0, 60.0)), (60.0, 60.0)), Unit.SECONDS) == "1m"
     assert interval(Cell(spread((60.0, 90.0)), (60.0, 90.0)), Unit.SECONDS) == "1m (1m–1m30s)"
+
+
+def test_a_part_may_be_of_another_figure() -> None:
+    again = Row("lost", "GPU-hours spent again", Unit.GPU_HOURS, counts=Counts(0.1, of="gpu-hours"))
+    here, there, hours = (0.9,) * 8, (0.1,) * 8, (10.0,) * 8
+    assert difference(again, here, there, WEEK).told is Told.WORSE
+    assert difference(again, here, there, WEEK, hours).told is Told.SMALL
+    assert difference(again, here, there, WEEK, hours).counts_from == pytest.approx(1.0)
+
+
+@given(
+    values=st.lists(st.floats(0, 1e6), min_size=6, max_size=12),
+    base=st.lists(st.floats(0, 1e6), min_size=12, max_size=12),
+)
+def test_what_is_told_better_counts_in_the_figures_that_are_shown(
+    values: list[float], base: list[float]
+) -> None:
+    found = difference(TIME, values, base[: len(values)], WEEK)
+    if found.told in {Told.BETTER, Told.WORSE}:
+        assert abs(found.size) >= found.counts_from - 1e-6
+        assert (found.size < 0) == (found.told is Told.BETTER)
+        assert found.chance <= 0.05

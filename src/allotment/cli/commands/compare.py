@@ -85,7 +85,7 @@ def command(
 
     Without names all campaigns, fleets and gangs of the repository are sent at once. Every column plays the
     same work under the same seeds, so that what differs by chance is told from what does not: waiting, ends,
-    use of cards, whole nodes kept free, fairness, what reclaims cost. Then comes the first decision that
+    use of cards, whole nodes kept free, fairness, what taking back costs. Then comes the first decision that
     differs, with its reason, and whether a scheduler is worth adding for this work.
 
     It is a simulation by models of the schedulers; what it takes for granted stands below. The exit code is
@@ -99,7 +99,14 @@ def command(
     found = grounds(repository, names, asked, platform=platform, team=team)
     ask = question(found, beside, at, settings)
     prices = ask.files.platform.prices
-    play = Play(seed, draws, days * 86_400, prices.hour, prices.currency)
+    play = Play(
+        seed,
+        draws,
+        days * 86_400,
+        prices.hour,
+        prices.currency,
+        has=ask.files.platform.scheduler,
+    )
     variants = [*ask.variants(schedulers_of(schedulers, changes, ask.files.platform), changes)]
     write_out(written(compare(variants, play, _told), form, None if out else terminal_width()), out)
     return EXIT_FINE

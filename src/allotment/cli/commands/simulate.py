@@ -157,7 +157,7 @@ def command(
     form: str,
     out: Path | None,
 ) -> int:
-    """Play a trace under schedulers, side by side: waiting, ends, use, fairness, what reclaims cost.
+    """Play a trace under schedulers, side by side: waiting, ends, use, fairness, what taking back costs.
 
     With --policy the cluster is filled instead, as in the experiments on openb: tasks never end, and what
     counts is how many cards are given out when no more fit. What a trace does not tell (how large the cluster
@@ -191,7 +191,7 @@ def command(
     found = compared(trace, asked, [Scheduler(each) for each in schedulers or ("default",)], play, _told)
     if events is not None:
         write_events(found, trace, asked, events)
-    write_out(written(found, form, None if out else terminal_width()), out)
+    write_out(written(found, form, None if out else terminal_width(), "allot simulate"), out)
     return EXIT_FINE
 
 

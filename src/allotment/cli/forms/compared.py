@@ -5,37 +5,42 @@ What programs read has a module of its own, and so has the table of text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from textwrap import wrap
 from typing import Final
 
 import click
 
-from allotment.cli.forms.compared_table import cells, lines_of, names_of, shown_rows
+from allotment.cli.forms.compared_table import cells, lines_of, shown_rows
 from allotment.cli.forms.course import last_of, use_line
 from allotment.cli.forms.markdown import plain
 from allotment.cli.forms.markdown import rows as markdown_rows
 from allotment.cli.shared import safe
 from allotment.cli.words import counted, span
 from allotment.planning.compare.comparison import Advice, Comparison, Verdict
+from allotment.planning.compare.differences import FEWEST
 from allotment.planning.scenes.values import Assumption
 
 WIDTH: Final = 100
-VERDICTS: Final = {Verdict.YES: "green", Verdict.MAYBE: "yellow", Verdict.NO: "cyan"}
+LONG_NAME: Final = 44
+VERDICTS: Final = {
+    Verdict.YES: "green",
+    Verdict.MAYBE: "yellow",
+    Verdict.NO: "cyan",
+    Verdict.UNKNOWN: "magenta",
+}
 
 
 def as_text(found: Comparison, width: int | None = None) -> Iterator[str]:
     """All of it for people, in lines of at most 100 characters."""
     limit = min(width or WIDTH, WIDTH)
-    names = names_of(found, limit)
     yield from (click.style(line, bold=True) for line in wrap(safe(_headline(found)), limit))
     yield ""
-    yield from lines_of(found, names, limit)
+    yield from lines_of(found, limit)
     yield ""
     yield from _folded(_legend(found), limit)
-    for column, name in zip(found.played, names, strict=True):
-        if name != column.name:
-            yield from _folded(f"{name}: {safe(column.name)}", limit)
+    for line in found.alike:
+        yield from _folded(safe(line), limit)
     for column in found.columns:
         if column.refused:
             yield from _folded(f"{safe(column.name)} cannot do it: {safe(column.refused)}", limit)
@@ -43,13 +48,14 @@ def as_text(found: Comparison, width: int | None = None) -> Iterator[str]:
         yield from ("", click.style("What does not end", bold=True))
         for line in found.unended:
             yield from _folded(safe(line), limit, "  ")
-    yield from _use(found, names)
+    yield from _use(found)
     if found.differs:
         yield from ("", click.style("First decision that differs", bold=True))
         for each in found.differs:
             yield from _folded(safe(each.sentence), limit, "  ")
     if found.advice:
         yield from ("", click.style("Advice", bold=True))
+        yield from _folded(safe(found.advice_rests_on), limit, "  ")
         for one in found.advice:
             yield from _advice(one, limit)
     yield from _assumed(found, limit)
@@ -62,6 +68,8 @@ def as_markdown(found: Comparison) -> Iterator[str]:
     titles = ("", *(column.name for column in found.played))
     yield from markdown_rows(titles, ((row.title, *cells(found, row)) for row in shown_rows(found)))
     yield from ("", plain(_legend(found)))
+    for line in found.alike:
+        yield from ("", plain(line))
     for column in found.columns:
         if column.refused:
             yield from ("", plain(f"{column.name} cannot do it: {column.refused}"))
@@ -72,8 +80,10 @@ def as_markdown(found: Comparison) -> Iterator[str]:
         yield from ("", "**First decision that differs**", "")
         yield from (f"- {plain(each.sentence)}" for each in found.differs)
     if found.advice:
-        yield from ("", "**Advice**", "")
-        yield from (f"- {plain(each.sentence)}" for each in found.advice)
+        yield from ("", "**Advice**", "", plain(found.advice_rests_on), "")
+        for one in found.advice:
+            yield f"- {plain(one.question)} **{plain(one.answer)}**"
+            yield from (f"  - {plain(line)}" for line in one.lines)
     lines = [*_assumptions(found)]
     if lines:
         yield from ("", f"<details><summary>{counted(len(lines), 'assumption')}</summary>", "")
@@ -89,33 +99,43 @@ def _headline(found: Comparison) -> str:
 
 
 def _legend(found: Comparison) -> str:
-    base = found.played[0].name
+    middle = "The middle of the draws, and where eight tenths of them lie." if found.draws > 1 else ""
     if len(found.played) < 2:
-        return "The middle of the draws, and the interval that eight tenths of them lie in."
+        return middle
+    base = found.played[0].name
+    if found.draws < FEWEST:
+        so_few = f"~ differs, which {counted(found.draws, 'draw')} cannot tell from chance; no mark: alike."
+        return f"Against {base}, seed by seed: {so_few} {middle}".rstrip()
     return (
-        f"Against {base}, seed by seed: + better, - worse, * other beyond chance (sign test, 5 %), ~ may be "
-        "chance, no mark: alike. The middle of the draws, and where eight tenths of them lie."
+        f"Against {base}, seed by seed: + better, - worse, * other, all beyond chance (sign test, 5 %) and "
+        "as large as counts; ≈ beyond chance, and too little to count; ~ may be chance; no mark: alike. "
+        f"{middle}"
     )
 
 
-def _use(found: Comparison, names: Sequence[str]) -> Iterator[str]:
-    """Cards in use over time, all columns on one scale."""
+def _use(found: Comparison) -> Iterator[str]:
+    """Cards in use over time, all columns on one scale; a long name has a line of its own."""
     played = [
-        (name, column.course) for name, column in zip(names, found.played, strict=True) if column.course
+        (safe(column.name), column.course)
+        for column in found.played
+        if column.course is not None and any(each.gpus > 0 for each in column.course.spans)
     ]
     until = max((last_of(course) for _, course in played), default=0.0)
     if until <= 0:
         return
     yield from ("", f"cards in use over {span(until)}, in the first draw")
-    widest = max(len(safe(name)) for name, _ in played)
-    yield from (f"  {safe(name):<{widest}}  {use_line(course, until)}".rstrip() for name, course in played)
+    widest = max((len(name) for name, _ in played if len(name) <= LONG_NAME), default=0)
+    for name, course in played:
+        is_long = len(name) > widest
+        if is_long:
+            yield from _folded(name, WIDTH, "  ")
+        yield f"  {'' if is_long else name:<{widest}}  {use_line(course, until)}".rstrip()
 
 
 def _advice(advice: Advice, limit: int) -> Iterator[str]:
-    question = f"worth adding {advice.adding}, against {advice.against}, for this work? "
-    answer = click.style(str(advice.verdict), fg=VERDICTS[advice.verdict], bold=True)
-    yield f"  {question}{answer}"
-    for words in (*advice.reasons, *advice.costs, *(f"not if {each}" for each in advice.not_if)):
+    answer = click.style(safe(advice.answer), fg=VERDICTS[advice.verdict], bold=True)
+    yield f"  {safe(advice.question)} {answer}"
+    for words in advice.lines:
         yield from _folded(safe(words), limit, "    ")
 
 

@@ -33,8 +33,10 @@ def as_data(found: Comparison) -> dict[str, Any]:
             }
             for each in found.differs
         ],
+        "alike": list(found.alike),
         "unended": list(found.unended),
         "advice": [_advice_data(each) for each in found.advice],
+        "advice_rests_on": found.advice_rests_on,
         "assumptions": [_assumption_data(each) for each in found.assumptions],
         "notes": list(found.notes),
     }
@@ -76,6 +78,8 @@ def _cell_data(column: Column, key: str) -> dict[str, Any]:
             "chance": round(found.chance, 6),
             "relative": _rounded(found.relative),
             "told": found.told,
+            "size": _rounded(found.size),
+            "counts_from": _rounded(found.counts_from),
         }
     return data
 
@@ -88,6 +92,8 @@ def _advice_data(advice: Advice) -> dict[str, Any]:
         "reasons": list(advice.reasons),
         "costs": list(advice.costs),
         "not_if": list(advice.not_if),
+        "is_here": advice.is_here,
+        "now": _advice_data(advice.now) if advice.now is not None else None,
         "sentence": advice.sentence,
     }
 

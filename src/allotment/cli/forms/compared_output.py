@@ -9,8 +9,11 @@ from allotment.cli.forms.compared_data import as_data
 from allotment.planning.compare.comparison import Comparison
 
 
-def written(found: Comparison, form: str, width: int | None) -> str:
-    """All of it as text, Markdown, JSON or a page; ``width`` is that of the terminal, if it goes to one."""
+def written(found: Comparison, form: str, width: int | None, command: str = "allot compare") -> str:
+    """All of it as text, Markdown, JSON or a page of that command.
+
+    ``width`` is that of the terminal, if it goes to one.
+    """
     if form == "json":
         return json.dumps(as_data(found), ensure_ascii=False, indent=2)
     if form == "markdown":
@@ -18,5 +21,5 @@ def written(found: Comparison, form: str, width: int | None) -> str:
     if form == "html":
         from allotment.cli.pages.compare import compare_page
 
-        return compare_page(found).rstrip("\n")
+        return compare_page(found, command).rstrip("\n")
     return "\n".join(as_text(found, width))

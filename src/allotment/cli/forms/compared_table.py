@@ -12,7 +12,7 @@ from typing import Final
 
 import click
 
-from allotment.cli.columns import GAP, cut
+from allotment.cli.columns import GAP
 from allotment.cli.shared import safe
 from allotment.planning.compare.comparison import Column, Comparison, Row, Told
 from allotment.planning.compare.words import interval, said
@@ -20,7 +20,14 @@ from allotment.planning.compare.words import interval, said
 MOST_WORKS: Final = 8
 LABEL: Final = 30
 NARROWEST: Final = 14
-MARKS: Final = {Told.BETTER: "+", Told.WORSE: "-", Told.CHANCE: "~", Told.OTHER: "*", Told.SAME: " "}
+MARKS: Final = {
+    Told.BETTER: "+",
+    Told.WORSE: "-",
+    Told.OTHER: "*",
+    Told.SMALL: "≈",
+    Told.CHANCE: "~",
+    Told.SAME: " ",
+}
 COLOURS: Final = {"+": "green", "-": "red"}
 
 
@@ -30,14 +37,17 @@ def shown_rows(found: Comparison) -> list[Row]:
     of_works = [row for row in happening if row.key.startswith("finish.")]
     if len(of_works) <= MOST_WORKS:
         return happening
-    told = [row for row in of_works if any(mark(column, row).strip() for column in found.played)]
+    told = sorted(
+        (row for row in of_works if any(mark(column, row).strip() for column in found.played)),
+        key=lambda row: not any(mark(column, row) in COLOURS for column in found.played),
+    )
     kept = set(told[:MOST_WORKS])
     return [row for row in happening if row not in of_works or row in kept]
 
 
 def _happens(found: Comparison, row: Row) -> bool:
     cells = [column.cells[row.key] for column in found.played if row.key in column.cells]
-    return any(value != 0 for cell in cells for value in cell.values)
+    return any(said(value, row.unit) != said(0.0, row.unit) for cell in cells for value in cell.values)
 
 
 def mark(column: Column, row: Row) -> str:
@@ -54,23 +64,26 @@ def cells(found: Comparison, row: Row) -> Iterator[str]:
         yield f"{words} {mark(column, row)}".rstrip()
 
 
-def names_of(found: Comparison, limit: int) -> list[str]:
-    """The columns' names as they stand above the table, where long ones are cut and told below it."""
-    room = max(8, (limit - LABEL) // len(found.played) - 2)
+def heads_of(found: Comparison, limit: int) -> list[tuple[str, ...]]:
+    """The columns' names as they stand above the table: the scheduler, and below it what is changed."""
+    room = max(NARROWEST, (limit - LABEL) // len(found.played) - len(GAP) - 2)
     return [
-        column.name if len(column.name) <= room else f"{cut(column.scheduler, room - 2)}/{place}"
-        for place, column in enumerate(found.played)
+        (
+            safe(column.scheduler if column.changes else column.name).upper(),
+            *(line for change in column.changes for line in wrap(safe(change), room)),
+        )
+        for column in found.played
     ]
 
 
-def lines_of(found: Comparison, shown: Sequence[str], limit: int) -> list[str]:
-    """The table's lines; ``shown`` are the columns' names, ``limit`` is how wide it may be.
+def lines_of(found: Comparison, limit: int) -> list[str]:
+    """The table's lines; ``limit`` is how wide it may be.
 
     More columns than fit beside each other stand in tables below each other.
     """
     rows = []
-    titles = [f"{name.upper()}  " for name in shown]
-    widths = [len(title) for title in titles]
+    heads = heads_of(found, limit)
+    widths = [max(len(line) for line in head) + 2 for head in heads]
     for row in shown_rows(found):
         middles, intervals = zip(*(_two_lines(found, column, row) for column in found.played), strict=True)
         rows.append((safe(row.title), middles, intervals))
@@ -83,11 +96,20 @@ def lines_of(found: Comparison, shown: Sequence[str], limit: int) -> list[str]:
     for part in _parts(widths, limit):
         room = limit - sum(width + len(GAP) for width in widths[part])
         room = min(max(NARROWEST, room), max(longest, NARROWEST))
-        lines += ["", _line("", titles[part], widths[part], room)]
+        lines += ["", *_head(heads[part], widths[part], room)]
         for title, middles, intervals in rows:
             for words, each in _folded(title, middles[part], intervals[part], room):
                 lines.append(_line(words, each, widths[part], room))
     return lines[1:]
+
+
+def _head(heads: Sequence[Sequence[str]], widths: Sequence[int], room: int) -> Iterator[str]:
+    """The lines above the columns."""
+    for place in range(max(len(head) for head in heads)):
+        line = [f"{head[place]}  " if place < len(head) else "" for head in heads]
+        yield GAP.join(
+            ("".ljust(room), *(each.rjust(width) for each, width in zip(line, widths, strict=True)))
+        ).rstrip()
 
 
 def _parts(widths: Sequence[int], limit: int) -> Iterator[slice]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from allotment.cli.forms.compared_table import shown_rows
+from allotment.cli.pages.colours import Colours, colours_of
 from allotment.cli.pages.course import Planned, cards, extent_of, share_parts, shares_of
 from allotment.cli.pages.words import assumptions, notes, shown_until
 from allotment.cli.words import counted
@@ -25,27 +26,34 @@ from allotment.planning.compare.comparison import (
     Unit,
     Verdict,
 )
+from allotment.planning.compare.differences import FEWEST
 from allotment.planning.compare.words import interval, said
 
 MARKS: Final = {
     Told.BETTER: ("▲", "better", "good"),
     Told.WORSE: ("▼", "worse", "alarm"),
     Told.OTHER: ("◆", "other", ""),
+    Told.SMALL: ("≈", "too little to count", "soft"),
     Told.CHANCE: ("~", "may be chance", "soft"),
     Told.SAME: ("", "", ""),
 }
-VERDICTS: Final = {Verdict.YES: "yes", Verdict.MAYBE: "", Verdict.NO: "neither"}
+VERDICTS: Final = {
+    Verdict.YES: "yes",
+    Verdict.MAYBE: "",
+    Verdict.NO: "neither",
+    Verdict.UNKNOWN: "neither",
+}
 MOST_CHARTS: Final = 8
 ALWAYS: Final = frozenset({"makespan", "use"})
 
 
-def compare_page(found: Comparison) -> str:
-    """The file's text."""
+def compare_page(found: Comparison, command: str = "allot compare") -> str:
+    """The file's text; ``command`` is what was asked."""
     names = ", ".join(column.name for column in found.columns)
     return page(
         Page(
-            f"Compared: {names}",
-            "allot compare",
+            f"Compared: {names}" if len(found.columns) > 1 else f"Under {names}",
+            command,
             f"{counted(len(found.works), 'work')} on {found.world}, {counted(found.draws, 'draw')} "
             f"from seed {found.seed}, over {span_words(found.until)}",
             _lead(found),
@@ -57,11 +65,12 @@ def compare_page(found: Comparison) -> str:
 
 
 def _lead(found: Comparison) -> str:
-    if not found.advice:
-        return ""
-    first = found.advice[0]
-    words = f"Worth adding {first.adding}, against {first.against}, for this work? {_capital(first.verdict)}"
-    return f"{words}: {first.reasons[0]}." if first.reasons else f"{words}."
+    """All the answers, each with the first reason of a yes."""
+    return " ".join(
+        f"{_capital(each.question)} {_capital(each.answer)}"
+        + (f": {each.reasons[0]}." if each.reasons and each.verdict is Verdict.YES else ".")
+        for each in found.advice
+    )
 
 
 def _capital(text: str) -> str:
@@ -82,8 +91,8 @@ def _figures(found: Comparison) -> Iterator[KeyFigure]:
 
 
 def _sections(found: Comparison) -> Iterator[Section]:
-    for advice in found.advice:
-        yield _advice(advice)
+    for place, advice in enumerate(found.advice):
+        yield _advice(advice, found.advice_rests_on if not place else "")
     yield _table(found)
     refused = [f"{column.name}: {column.refused}" for column in found.columns if column.refused]
     if refused:
@@ -96,17 +105,24 @@ def _sections(found: Comparison) -> Iterator[Section]:
         lines = [f"{each.name}: {each.sentence}." for each in found.differs]
         yield Section("The first decision that differs", (items(lines),), "In the first draw.")
     yield from _charts(found)
+    courses = [column.course for column in found.played if column.course is not None]
+    named = found.works if len(found.works) <= MANY else ()
+    colours = colours_of(named, courses, found.teams)
     for place, column in enumerate(found.played):
-        yield from _course(column, found, f"c{place}")
+        yield from _course(column, found, f"c{place}", colours)
     yield from _assumed(found)
 
 
-def _advice(advice: Advice) -> Section:
-    parts: list[Markup] = [items([*advice.reasons, *advice.costs])]
+def _advice(advice: Advice, rests_on: str) -> Section:
+    parts: list[Markup] = [items([_capital(each) for each in (*advice.reasons, *advice.costs)])]
     if advice.not_if:
         parts += [heading("Not if"), items(advice.not_if)]
-    title = f"Worth adding {advice.adding}, against {advice.against}? {_capital(advice.verdict)}"
-    return Section(title, tuple(parts), kind=f"verdict {VERDICTS[advice.verdict]}".strip())
+    if advice.now is not None:
+        now = advice.now
+        parts.append(heading(f"{_capital(now.answer)}, which the platform has"))
+        parts.append(items([_capital(each) for each in (*now.reasons, *now.costs)]))
+    title = f"{_capital(advice.question)} {_capital(advice.answer)}"
+    return Section(title, tuple(parts), rests_on, kind=f"verdict {VERDICTS[advice.verdict]}".strip())
 
 
 def _table(found: Comparison) -> Section:
@@ -122,11 +138,17 @@ def _table(found: Comparison) -> Section:
     ]
     table = element("table", element("thead", head), element("tbody", *rows))
     base = found.played[0].name if found.played else ""
-    lead = "The half of the draws, and below it where eight of ten lie."
-    if len(found.played) > 1:
-        lead += f" Better and worse are against {base}, seed by seed, beyond chance (sign test, 5 %)."
+    lead = "The middle of the draws, and below it where eight of ten lie." if found.draws > 1 else ""
+    if len(found.played) > 1 and found.draws < FEWEST:
+        lead += f" {counted(found.draws, 'draw')} cannot tell a difference from {base} from chance."
+    elif len(found.played) > 1:
+        lead += (
+            f" Better and worse are against {base}, seed by seed: beyond chance (sign test, 5 %), and as "
+            "large as counts."
+        )
     wrapped = element("div", table, class_="wide", tabindex="0", role="group", aria_label="all figures")
-    return Section("All figures", (wrapped,), lead, is_long=True)
+    alike = items([f"{_capital(each)}." for each in found.alike]) if found.alike else Markup()
+    return Section("All figures", (wrapped, alike), lead, is_long=True)
 
 
 def _title(column: Column) -> Markup:
@@ -157,7 +179,8 @@ def _mark(cell: Cell) -> tuple[str, str, str]:
 
 def _by(cell: Cell) -> str:
     found = cell.difference
-    if found is None or found.relative is None or found.told is Told.CHANCE or abs(found.relative) < 0.005:
+    is_quiet = found is None or found.told is Told.CHANCE
+    if is_quiet or found is None or found.relative is None or abs(found.relative) < 0.005:
         return ""
     if found.relative >= 10:
         return f", {found.relative + 1:,.0f} times"
@@ -197,7 +220,7 @@ def _last(found: Comparison, rows: Sequence[Row]) -> float:
 
 def _intervals(found: Comparison, rows: Sequence[Row], times: float = 1.0) -> Iterator[IntervalRow]:
     for row in rows:
-        for place, column in enumerate(found.played):
+        for column in found.played:
             cell = column.cells.get(row.key)
             if cell is None:
                 continue
@@ -206,21 +229,22 @@ def _intervals(found: Comparison, rows: Sequence[Row], times: float = 1.0) -> It
                 for each in (cell.spread.p10, cell.spread.p50, cell.spread.p90)
             )
             words = interval(cell, row.unit, found.currency)
-            yield IntervalRow(column.name, low, middle, high, words, place, row.title)
+            yield IntervalRow(column.name, low, middle, high, words, None, row.title)
 
 
-def _course(column: Column, found: Comparison, name: str) -> Iterator[Section]:
+def _course(column: Column, found: Comparison, name: str, colours: Colours) -> Iterator[Section]:
     if column.course is None or not column.course.spans:
         return
     last = max((extent_of(each.course).until for each in found.played if each.course), default=found.until)
     extent = Extent(0.0, last)
-    planned = Planned([(work, work) for work in found.works] if len(found.works) <= MANY else [])
+    named = [(work, work) for work in found.works] if len(found.works) <= MANY else []
+    planned = Planned(named, colours=colours)
     title = f"What runs on each card under {column.name}"
     chart, idle = cards(column.course, extent, f"{name}-cards", title, planned)
     parts = [figure(chart), paragraph(idle, "soft") if idle else Markup()]
     shares = shares_of(column.course, extent, found.teams, column.figures)
     if len(shares.queues) > 1:
-        parts += [heading("Who has the cards"), *share_parts(shares, f"{name}-share")]
+        parts += [heading("Who has the cards"), *share_parts(shares, f"{name}-share", colours)]
     yield Section(f"Under {column.name}", tuple(parts), "In the first draw.", is_long=True)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from allotment.cli.pages.colours import ALL_OF_A_TEAM, NOBODY, Colours
 from allotment.pictures.chart import Chart
 from allotment.pictures.lanes import Bar, Row
 from allotment.pictures.markup import Markup
@@ -39,10 +40,14 @@ _ENDS: Final[Mapping[End, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What a course is shown for: its works in the order of their colours, with words, and moments."""
+    """What a course is shown for: its works in the order of their colours, with words, and moments.
+
+    ``colours`` are those of the page, where there are other pictures on it.
+    """
 
     works: Sequence[tuple[str, str]] = ()
     marks: Sequence[Mark] = ()
+    colours: Colours | None = None
 
 
 def extent_of(outcome: Outcome, ends: Iterable[float | None] = (), clock: datetime | None = None) -> Extent:
@@ -68,10 +73,13 @@ def cards(
             continue
         for row in _rows(span, slots):
             rows.setdefault(row.key, row)
-            of = f"team {span.team}" if by_team and span.work not in own else span.work
+            of = f"{ALL_OF_A_TEAM}{span.team or NOBODY}" if by_team and span.work not in own else span.work
             bars.append(_bar(span, of, row, extent))
     ordered = sorted(rows.values(), key=lambda row: (row.group, _by_number(row.label), row.key))
-    value = Timeline(title, tuple(ordered), tuple(bars), extent, tuple(shown.works), tuple(shown.marks))
+    paints = shown.colours.on_cards if shown.colours is not None else {}
+    value = Timeline(
+        title, tuple(ordered), tuple(bars), extent, tuple(shown.works), tuple(shown.marks), paints
+    )
     chart = timeline(value, name)
     return chart, _idle(outcome, ordered)
 
@@ -137,7 +145,7 @@ def shares_of(
     names += sorted(set(given) - set(names))
     queues = tuple(
         QueueOverTime(
-            team or "others",
+            team or NOBODY,
             quota=teams[team].quota if team in teams else None,
             limit=teams[team].limit if team in teams else None,
             weight=teams[team].weight if team in teams else None,
@@ -167,7 +175,7 @@ def _reclaims(spans: Sequence[Span], teams: Mapping[str, str]) -> Iterable[Recla
     found: dict[tuple[float, str, str, str], float] = {}
     for span in spans:
         if span.end is End.RECLAIMED:
-            key = (span.ended, span.team or "others", span.work, span.by)
+            key = (span.ended, span.team or NOBODY, span.work, span.by)
             found[key] = found.get(key, 0.0) + span.gpus
     for (at, team, work, by), amount in found.items():
         who = f"{teams[by]}'s {by}" if teams.get(by) else by
@@ -179,10 +187,12 @@ def counted_gpus(amount: float) -> str:
     return f"{amount:g} GPU" if amount == 1 else f"{amount:g} GPUs"
 
 
-def share_parts(value: SharesOverTime, name: str) -> tuple[Markup, ...]:
+def share_parts(value: SharesOverTime, name: str, colours: Colours | None = None) -> tuple[Markup, ...]:
     """The pictures of shares: all together, then a queue after the other."""
-    charts = queue_charts(value, name)[:MOST_QUEUES]
-    together = (figure(stack(value, f"{name}-all"), "All of them"),) if len(value.queues) > 1 else ()
+    paints = colours.teams if colours is not None else None
+    charts = queue_charts(value, name, paints)[:MOST_QUEUES]
+    all_of_them = stack(value, f"{name}-all", paints)
+    together = (figure(all_of_them, "All of them"),) if len(value.queues) > 1 else ()
     return (*together, *(figure(chart, queue_words(queue, value.unit)) for queue, chart in charts))
 
 

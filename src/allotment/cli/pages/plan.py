@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Final
 
+from allotment.cli.pages.colours import Colours, colours_of
 from allotment.cli.pages.course import Planned, cards, extent_of, share_parts, shares_of
-from allotment.cli.pages.plan_works import fits_section, time_section, work_section
+from allotment.cli.pages.plan_works import Drawn, fits_section, time_section, work_section
 from allotment.cli.pages.words import (
     assumptions,
     half,
@@ -132,9 +133,12 @@ def _sections(plan: Plan, clock: datetime | None) -> Iterator[Section]:
     running = [each for each in plan.works if not each.never]
     if running:
         yield time_section(running[:MOST_WORKS], plan.until, clock)
+    names = [each.name for each in plan.works]
+    colours = colours_of(names, [plan.course] if plan.course is not None else [], plan.teams)
     for place, each in enumerate(running[:MOST_WORKS]):
-        yield work_section(each, plan, clock, f"w{place}")
-    yield from _course(plan, clock)
+        drawn = Drawn(f"w{place}", colours.of_work(each.name), clock)
+        yield work_section(each, plan, drawn)
+    yield from _course(plan, clock, colours)
     yield _paying(plan)
     yield from _wrong(plan)
 
@@ -158,7 +162,7 @@ def _words(words: Sequence[str]) -> Markup:
     return element("p", "; ".join(words), class_="soft") if words else Markup()
 
 
-def _course(plan: Plan, clock: datetime | None) -> Iterator[Section]:
+def _course(plan: Plan, clock: datetime | None, colours: Colours) -> Iterator[Section]:
     """The pictures of the course in the middle."""
     if plan.course is None or not plan.course.spans:
         return
@@ -166,19 +170,21 @@ def _course(plan: Plan, clock: datetime | None) -> Iterator[Section]:
     extent = extent_of(plan.course, ends, clock)
     own = [(each.name, f"{each.name} (planned)") for each in plan.works]
     middle = plan.end.p50 if any(each.ends for each in plan.works) else None
-    marks = [Mark(middle, "all over")] if middle is not None else []
-    chart, idle = cards(plan.course, extent, "cards", "What runs on each card", Planned(own, marks))
+    over = f"{own[0][0]} is over" if len(own) == 1 else "all that is planned is over"
+    marks = [Mark(middle, over)] if middle is not None else []
+    shown_for = Planned(own, marks, colours)
+    chart, idle = cards(plan.course, extent, "cards", "What runs on each card", shown_for)
     yield Section(
         "Cards over time",
         (figure(chart), paragraph(idle, "soft") if idle else Markup()),
-        "Of the draws, the one that ends at the half.",
+        "In the draw in the middle: half of them end sooner.",
         is_long=True,
     )
     shares = shares_of(plan.course, extent, plan.teams)
     if len(shares.queues) > 1 or any(queue.quota is not None for queue in shares.queues):
         yield Section(
             "Who has the cards",
-            share_parts(shares, "share"),
+            share_parts(shares, "share", colours),
             "In the same draw. What a team has over its quota may be taken back.",
             is_long=True,
         )
@@ -186,7 +192,7 @@ def _course(plan: Plan, clock: datetime | None) -> Iterator[Section]:
 
 def _paying(plan: Plan) -> Section:
     if not plan.payers:
-        words = "Nobody: no work of others is reclaimed or later for it."
+        words = "Nobody: no work of others is taken back or later for it."
         if not plan.others:
             words = "Nobody: there is no other work."
         return Section("Who pays", (paragraph(words),))

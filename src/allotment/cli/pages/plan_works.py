@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -49,11 +50,11 @@ def time_section(works: Sequence[WorkPlan], until: float, clock: datetime | None
     for each in works:
         start, end = each.start, each.end
         rows.append(
-            IntervalRow("starts", start.p10, start.p50, start.p90, _after(each, start=True), 0, each.name)
+            IntervalRow("starts", start.p10, start.p50, start.p90, _after(each, start=True), None, each.name)
         )
         if each.ends:
             rows.append(
-                IntervalRow("ends", end.p10, end.p50, end.p90, _after(each, start=False), 3, each.name)
+                IntervalRow("ends", end.p10, end.p50, end.p90, _after(each, start=False), None, each.name)
             )
     chart = intervals(Intervals("When each work starts and ends", tuple(rows), extent), "when")
     return Section("When", (figure(chart),))
@@ -68,11 +69,20 @@ def _after(work: WorkPlan, *, start: bool) -> str:
     return words
 
 
-def work_section(work: WorkPlan, plan: Plan, clock: datetime | None, name: str) -> Section:
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """How a work is drawn: the name of its pictures, its colour on the page, and the clock."""
+
+    name: str
+    paint: int
+    clock: datetime | None = None
+
+
+def work_section(work: WorkPlan, plan: Plan, drawn: Drawn) -> Section:
     """One work: its window over time, why it waits, its cards and its cost."""
     return Section(
         work.name,
-        tuple(_work_parts(work, plan, clock, name)),
+        tuple(_work_parts(work, plan, drawn)),
         _said(work),
         is_long=True,
     )
@@ -95,11 +105,11 @@ def _said(work: WorkPlan) -> str:
     return ", ".join(part for part in parts if part) + f".{basis}"
 
 
-def _work_parts(work: WorkPlan, plan: Plan, clock: datetime | None, name: str) -> Iterator[Markup]:
+def _work_parts(work: WorkPlan, plan: Plan, drawn: Drawn) -> Iterator[Markup]:
     if len(work.window) > 1:
-        yield _window(work, plan.until, clock, name)
+        yield _window(work, plan.until, drawn)
     if any(_is_told(each) for each in work.waits):
-        yield _waits(work, f"{name}-waits")
+        yield _waits(work, drawn)
     if work.cards:
         yield _costs(work, plan)
     counts = [
@@ -121,9 +131,9 @@ def _count(value: float) -> str:
     return f"{value:,.0f}"
 
 
-def _window(work: WorkPlan, until: float, clock: datetime | None, name: str) -> Markup:
+def _window(work: WorkPlan, until: float, drawn: Drawn) -> Markup:
     moments = tuple(Moment(each.at, each.p10, each.p50, each.p90) for each in work.window)
-    extent = Extent(0.0, min(until, moments[-1].at) or until, clock)
+    extent = Extent(0.0, min(until, moments[-1].at) or until, drawn.clock)
     marks = [
         BandMark(f"starts after {half(work.start, span)}", work.start.p10, work.start.p50, work.start.p90)
     ]
@@ -131,23 +141,24 @@ def _window(work: WorkPlan, until: float, clock: datetime | None, name: str) -> 
         marks.append(BandMark(f"ends after {half(work.end, span)}", work.end.p10, work.end.p50, work.end.p90))
     word = {"fleet": "replicas", "gang": "workers"}.get(work.kind, "window")
     levels = ((float(work.most), f"{word} at most {work.most}"),)
-    value = BandChart(f"Pods of {work.name} over time", "pods", moments, extent, tuple(marks), levels)
-    return figure(band(value, f"{name}-window"), "Pods over time")
+    title = f"Pods of {work.name} over time"
+    value = BandChart(title, "pods", moments, extent, tuple(marks), levels, drawn.paint)
+    return figure(band(value, f"{drawn.name}-window"), "Pods over time")
 
 
-def _waits(work: WorkPlan, name: str) -> Markup:
+def _waits(work: WorkPlan, drawn: Drawn) -> Markup:
     waits = [each for each in work.waits if _is_told(each)]
     size, unit = _unit(max((each.seconds.p90 or each.seconds.p50 or 0.0) for each in waits))
     rows = tuple(
         BarRow(
             f"{each.reason}: {each.message}" if each.message else each.reason,
-            ((place, (each.seconds.p50 or 0.0) / size),),
+            ((drawn.paint, (each.seconds.p50 or 0.0) / size),),
             interval(each.seconds, span),
             None if each.seconds.p90 is None else each.seconds.p90 / size,
         )
-        for place, each in enumerate(waits)
+        for each in waits
     )
-    chart = bars(Bars(f"For what {work.name} waits", rows, unit), name)
+    chart = bars(Bars(f"For what {work.name} waits", rows, unit), f"{drawn.name}-waits")
     words = "The bar is the half of the draws, the line nine tenths. Reasons may hold at the same time."
     return together(figure(chart, "Waits"), paragraph(words, "soft"))
 

@@ -1,170 +1,193 @@
 """Whether a scheduler is worth adding for this work, out of the differences and nothing else.
 
-A gain or a cost counts when it is beyond chance. From a tenth of the other's figure on it is worth the
-trouble of another scheduler; from a twentieth on it is noted, and no more than a maybe. Waits are held
-against a quarter of an hour where they are shorter, and GPU-hours that are spent again against all that are
-spent: little is no reason, however often it doubles. What the gain rests on (a part of a card, reclaim, whole
-nodes kept free) is seen in what was played, and says when it is not so.
+Each is held against every simpler one that was played beside it, and it is worth adding only where it is
+better than all of them: the answer is that of the one beside which it does worst. So a gain over Kueue is no
+reason to add KAI where the default scheduler does as well. If the platform has another one now, what changes
+from there is said too.
+
+What counts is told by the differences: better or worse beyond chance, and by as much as the row says. With
+too few draws nothing can be told from chance; then that is the answer, and not a no.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
-from allotment.planning.compare.comparison import Advice, Cell, Column, Difference, Row, Told, Unit, Verdict
-from allotment.planning.compare.differences import FEWEST, difference
-from allotment.planning.compare.rows import HOURS, LOST
-from allotment.planning.compare.words import said
-from allotment.simulation.outcome import End
-from allotment.simulation.work import Kind
+from allotment.planning.compare.comparison import Advice, Better, Cell, Column, Difference, Row, Told, Verdict
+from allotment.planning.compare.differences import CHANCE, FEWEST, held_against
+from allotment.planning.compare.resting import not_if
+from allotment.planning.compare.rows import HOURS, PRICE, UNFINISHED
+from allotment.planning.compare.words import by_how_much, said, titled
+from allotment.planning.scenes.values import Source
 
-WORTH: Final = 0.10
-NOTED: Final = 0.05
-SHORT_WAIT: Final = 900.0
-PRECEDING: Final = {"kueue": ("default",), "kai": ("kueue", "default"), "both": ("kai", "kueue", "default")}
-CLOSE: Final = "{against} comes close: nothing differs by a tenth"
-_WEIGHED: Final = ("makespan", "unfinished", "finish.", "wait.", "fairness", "gpu-hours", "money")
+SIMPLER: Final = {"kueue": ("default",), "kai": ("default", "kueue"), "both": ("default", "kueue", "kai")}
+"""What is simpler than each, the simplest first: Kueue leaves placing to the default scheduler."""
+HARDEST: Final = (Verdict.NO, Verdict.UNKNOWN, Verdict.MAYBE, Verdict.YES)
+NOTHING: Final = "nothing that is weighed differs"
+CHANCE_ALONE: Final = "nothing that is weighed differs beyond chance"
+TOO_LITTLE: Final = "nothing differs by as much as counts"
+Advise = Callable[[Column, Column], Advice]
 _FEW: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """A row with what a column gains or loses in it."""
+    """A row that is better one way, with what it is in both columns."""
 
     row: Row
     here: Cell
     there: Cell
     difference: Difference
-    least: float = 0.0
 
     @property
     def size(self) -> float:
-        """How large it is, as a part of the other's figure or of ``least``; of nothing it is all."""
-        whole = max(self.there.spread.p50 or 0.0, self.least)
-        return abs(self.difference.spread.p50 or 0.0) / whole if whole else 1.0
+        """How large it is, in times of what counts."""
+        least = self.difference.counts_from
+        return abs(self.difference.size) / least if least else 0.0
 
     @property
-    def is_gain(self) -> bool:
-        """Whether it is better so."""
-        return self.difference.told is Told.BETTER
+    def is_less(self) -> bool:
+        """Whether the figure is smaller here, in the middle of the draws."""
+        return self.difference.size < 0
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the middle of the draws is better here."""
+        return self.is_less == (self.row.better is Better.LESS)
 
     def words(self, currency: str) -> str:
-        """``books ends after 2h instead of 6h``."""
+        """``books ends after 2h instead of 6h (-67 %, so in 8 of 8 draws)``."""
         here, there = (said(each.spread.p50, self.row.unit, currency) for each in (self.here, self.there))
-        after = " after" if self.row.unit is Unit.SECONDS and not self.row.key.startswith("wait") else ""
-        return f"{self.row.title}{after} {here} instead of {there}"
+        so = self.difference.less if self.is_less else self.difference.more
+        how = by_how_much(self.difference, self.row.unit)
+        drawn = f"{'so ' if how else ''}in {so} of {counted(self.difference.draws, 'draw')}"
+        much = ", ".join(part for part in (how, drawn) if part)
+        return f"{titled(self.row)} {here} instead of {there} ({much})"
 
 
-def advice_for(columns: Sequence[Column], rows: Sequence[Row], until: float, currency: str) -> list[Advice]:
-    """Of each scheduler that was played beside one that a cluster has before it: is it worth adding?"""
+def advice_for(
+    columns: Sequence[Column], rows: Sequence[Row], until: float, currency: str, has: str = ""
+) -> list[Advice]:
+    """Of each scheduler that was played beside a simpler one: is it worth adding? ``has`` is there now."""
     plain = {column.scheduler: column for column in columns if not column.changes}
-    pairs = [
-        (plain[name], plain[before])
-        for name, befores in PRECEDING.items()
-        if name in plain
-        for before in [next((each for each in befores if each in plain), "")]
-        if before
+    return [
+        _hardest(plain, name, has, partial(_advice, rows=rows, until=until, currency=currency))
+        for name, simpler in SIMPLER.items()
+        if name in plain and any(each in plain for each in simpler)
     ]
-    return [_advice(column, against, rows, until, currency) for column, against in pairs]
+
+
+def rests_on(columns: Sequence[Column], draws: int) -> str:
+    """From how much an answer is, what counts, and how much of it was assumed."""
+    listed = {each for column in columns for each in column.assumptions}
+    amounts = {
+        word: sum(each.source is source for each in listed)
+        for word, source in (("estimate", Source.ESTIMATE), ("guess", Source.GUESS))
+    }
+    parts = [counted(amount, word) for word, amount in amounts.items() if amount]
+    assumed = f" It rests on {' and '.join(parts)}, which are listed below." if parts else ""
+    if draws < FEWEST:
+        return f"{counted(draws, 'draw')}: chance can be told from {FEWEST} draws on.{assumed}"
+    return (
+        f"{draws} draws. What counts is beyond chance (sign test, {100 * CHANCE:.0f} %) and large enough: a "
+        f"tenth of the other's figure, of an end a minute too, of a wait 90 seconds, ten points of a "
+        f"percentage.{assumed}"
+    )
+
+
+def counted(amount: int, word: str) -> str:
+    """``1 draw``, ``2 draws``, ``3 guesses``."""
+    return f"{amount} {word}" if amount == 1 else f"{amount} {word}{'es' if word.endswith('s') else 's'}"
+
+
+def _hardest(plain: dict[str, Column], name: str, has: str, advise: Advise) -> Advice:
+    """The answer beside the simpler column that leaves least to gain; the simplest of several."""
+    column = plain[name]
+    found = [advise(column, plain[each]) for each in SIMPLER[name] if each in plain]
+    advice = min(found, key=lambda each: HARDEST.index(each.verdict))
+    if has == name:
+        return replace(advice, is_here=True)
+    if has not in plain or plain[has].name == advice.against:
+        return advice
+    return replace(advice, now=advise(column, plain[has]))
 
 
 def _advice(column: Column, against: Column, rows: Sequence[Row], until: float, currency: str) -> Advice:
+    advice = Advice(column.name, against.name, Verdict.NO)
     if column.refused:
-        return Advice(column.name, against.name, Verdict.NO, (f"it cannot be had so: {column.refused}",))
+        return replace(advice, reasons=(f"it cannot be had so: {column.refused}",))
     if against.refused:
         words = f"{against.name} cannot do this work: {against.refused}"
-        return Advice(column.name, against.name, Verdict.YES, (words,), not_if=_not_if(column, against))
-    weighed = sorted(_weigh(column, against, rows, until), key=lambda each: -each.size)
-    gains, costs = [each for each in weighed if each.is_gain], [each for each in weighed if not each.is_gain]
-    verdict = _verdict(gains, costs)
-    if not gains and not costs:
-        words = _nothing(column, against, rows, until)
-        return Advice(column.name, against.name, verdict, (words,))
-    reasons = [f"{each.words(currency)}" for each in gains[:_FEW]]
-    if verdict is not Verdict.NO and gains[0].size < WORTH:
-        reasons.append(CLOSE.format(against=against.name))
-    return Advice(
-        column.name,
-        against.name,
-        verdict,
-        tuple(f"because {each}" if not place else each for place, each in enumerate(reasons)),
-        tuple(f"but {each.words(currency)}" for each in costs[:_FEW]),
-        _not_if(column, against, gains) if verdict is not Verdict.NO else (),
-    )
-
-
-def _verdict(gains: Sequence[Weighed], costs: Sequence[Weighed]) -> Verdict:
-    """Yes when a gain is worth it and no cost is; maybe when both are, or the gain is only noted."""
-    if not gains:
-        return Verdict.NO
-    gain, cost = gains[0].size, costs[0].size if costs else 0.0
-    if gain >= WORTH and cost < WORTH:
-        return Verdict.YES
-    return Verdict.NO if gain < WORTH <= cost else Verdict.MAYBE
-
-
-def _weigh(column: Column, against: Column, rows: Sequence[Row], until: float) -> Iterable[Weighed]:
-    for row in rows:
-        here, there = column.cells.get(row.key), against.cells.get(row.key)
-        if here is None or there is None or not (row.key.startswith(_WEIGHED) or row == LOST):
-            continue
-        found = difference(row, here.values, there.values, until)
-        if found.told not in {Told.BETTER, Told.WORSE}:
-            continue
-        weighed = Weighed(row, here, there, found, _least(row, against))
-        if weighed.size >= NOTED:
-            yield weighed
-
-
-def _least(row: Row, against: Column) -> float:
-    """What a difference is held against, if the other's figure is smaller."""
-    if row.key.startswith("wait."):
-        return SHORT_WAIT
-    hours = against.cells.get(HOURS.key)
-    return hours.spread.p50 or 0.0 if row == LOST and hours is not None else 0.0
-
-
-def _nothing(column: Column, against: Column, rows: Sequence[Row], until: float) -> str:
-    """What there is to say where nothing is better or worse."""
-    if not _is_unsure(column, against, rows, until):
-        return "no difference in what is weighed"
+        return replace(advice, verdict=Verdict.YES, reasons=(words,), not_if=not_if(column, against, ()))
+    weighed = _weighed(column, against, rows, until)
     draws = max((len(cell.values) for cell in column.cells.values()), default=0)
     if draws < FEWEST:
-        return f"{draws} draws are too few to tell a difference from chance: take {FEWEST} or more"
-    return "no difference beyond chance in what is weighed"
-
-
-def _is_unsure(column: Column, against: Column, rows: Sequence[Row], until: float) -> bool:
-    return any(
-        difference(row, column.cells[row.key].values, against.cells[row.key].values, until).told
-        is Told.CHANCE
-        for row in rows
-        if row.key in column.cells and row.key in against.cells
+        return _too_few(advice, weighed, draws, currency)
+    gains = [each for each in weighed if each.difference.told is Told.BETTER]
+    costs = [each for each in weighed if each.difference.told is Told.WORSE]
+    if not gains:
+        return _without_gain(advice, weighed, costs, currency)
+    return replace(
+        advice,
+        verdict=Verdict.MAYBE if costs else Verdict.YES,
+        reasons=_told("better", gains, currency),
+        costs=_told("worse", costs, currency),
+        not_if=not_if(column, against, [(each.row, each.here, each.there) for each in gains]),
     )
 
 
-def _shares_cards(column: Column) -> bool:
-    return column.course is not None and any(0 < span.gpus < 1 for span in column.course.spans)
+def _weighed(column: Column, against: Column, rows: Sequence[Row], until: float) -> list[Weighed]:
+    """What differs and is better one way, the largest first; the end of the only work is the end of all."""
+    ends = sum(row.key.startswith("finish.") for row in rows)
+    found = []
+    for row in rows:
+        difference = held_against(row, column, against, until)
+        is_told_twice = row.key.startswith("finish.") and ends == 1
+        if difference is None or row.better is Better.NEITHER or is_told_twice:
+            continue
+        if difference.told is not Told.SAME:
+            found.append(Weighed(row, column.cells[row.key], against.cells[row.key], difference))
+    return sorted(found, key=lambda each: (each.row.key != UNFINISHED.key, -each.size))
 
 
-def _takes_back(column: Column) -> bool:
-    return column.course is not None and any(span.end is End.RECLAIMED for span in column.course.spans)
+def _told(word: str, listed: Sequence[Weighed], currency: str) -> tuple[str, ...]:
+    """The largest of them in words; GPU-hours only where nothing is said of what they cost."""
+    keys = {each.row.key for each in listed}
+    shown = [each for each in listed if not (each.row.key == HOURS.key and PRICE.key in keys)]
+    return tuple(f"{word}: {each.words(currency)}" for each in shown[:_FEW])
 
 
-_RESTS_ON: Final[Mapping[Callable[[Column], bool], str]] = {
-    _shares_cards: "a model's memory is not known and steady, for nothing keeps pods on a card apart, or one "
-    "pod keeps a card busy: pods that share one are taken to be as fast as alone",
-    _takes_back: "pages are long, or no two teams ask at once: the gain rests on what is taken back",
-}
-_WHOLE: Final = "nothing asks for whole nodes: the gain is that of {} beside the volumes"
+def _too_few(advice: Advice, weighed: Sequence[Weighed], draws: int, currency: str) -> Advice:
+    """With so few draws anything may be chance; what they say is said."""
+    large = [each for each in weighed if each.size >= 1]
+    words = f"{counted(draws, 'draw')} cannot tell a difference from chance: take {FEWEST} or more"
+    return replace(
+        advice,
+        verdict=Verdict.UNKNOWN,
+        reasons=(
+            words,
+            *_told("better so far", [each for each in large if each.is_better], currency),
+        ),
+        costs=_told("worse so far", [each for each in large if not each.is_better], currency),
+    )
 
 
-def _not_if(column: Column, against: Column, gains: Sequence[Weighed] = ()) -> tuple[str, ...]:
-    """On what the difference rests that the other column does not have, each as a condition."""
-    seen = [words for rests, words in _RESTS_ON.items() if rests(column) and not rests(against)]
-    kinds = [kind for kind in (Kind.GANG, Kind.FLEET) if any(f".{kind}." in each.row.key for each in gains)]
-    if kinds:
-        seen.append(_WHOLE.format(" and ".join(f"{kind}s" for kind in kinds)))
-    return tuple(seen)
+def _without_gain(
+    advice: Advice, weighed: Sequence[Weighed], costs: Sequence[Weighed], currency: str
+) -> Advice:
+    """Nothing is better beyond chance by as much as counts: a no, unless chance hides what would count."""
+    small = [each for each in weighed if each.difference.told is Told.SMALL]
+    hidden = [
+        each for each in weighed if each.difference.told is Told.CHANCE and each.is_better and each.size >= 1
+    ]
+    if hidden and not costs:
+        reasons = (*_told("may be chance", hidden, currency), "more draws would tell")
+        return replace(advice, verdict=Verdict.UNKNOWN, reasons=reasons)
+    if costs:
+        return replace(advice, reasons=("nothing is better",), costs=_told("worse", costs, currency))
+    if small:
+        return replace(advice, reasons=(TOO_LITTLE, *_told("small", small, currency)))
+    return replace(advice, reasons=(CHANCE_ALONE if weighed else NOTHING,))

@@ -7,16 +7,18 @@ only the figures are kept, so that many draws of much work cost no memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
 from allotment.errors import UsageError
-from allotment.planning.compare.advising import advice_for
+from allotment.planning.compare.advising import advice_for, rests_on
+from allotment.planning.compare.alike import all_alike, idle_changes
 from allotment.planning.compare.comparison import Cell, Column, Comparison, Differs, Row
-from allotment.planning.compare.differences import difference
-from allotment.planning.compare.first_difference import first_difference
-from allotment.planning.compare.rows import figures_of
+from allotment.planning.compare.differences import held_against
+from allotment.planning.compare.ending import Draw, everywhere
+from allotment.planning.compare.first_difference import Course, first_difference
+from allotment.planning.compare.rows import KINDS, Kinds, ends_of, figures_of
 from allotment.planning.compare.unended import unended
 from allotment.planning.scenes.values import Assumption, Scene
 from allotment.simulation.many import Case, Task, course, played
@@ -27,7 +29,6 @@ from allotment.simulation.quantiles import spread
 
 FINISH: Final = "finish."
 Told = Callable[[str, int, int], None]
-Figures = dict[str, tuple[Row, float | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,8 @@ class Play:
     """How it is played: the seeds, until when, what cards cost, and in how many processes.
 
     ``by_work`` gives each work a row of its own, which many thousands of works are better without;
-    ``course`` plays one seed, where more differs from seed to seed than what pages take.
+    ``kinds`` is what works are called, ``has`` the scheduler that the platform has now. ``course`` plays one
+    seed, where more differs from seed to seed than what pages take.
     """
 
     seed: int = 1
@@ -57,6 +59,8 @@ class Play:
     processes: int | None = None
     by_work: bool = True
     course: CoursePlayer = course
+    kinds: Kinds = field(default_factory=lambda: KINDS)
+    has: str = ""
 
 
 def untold(_name: str, _done: int, _of: int) -> None:
@@ -66,8 +70,10 @@ def untold(_name: str, _done: int, _of: int) -> None:
 def compare(variants: Sequence[Variant], play: Play, told: Told = untold) -> Comparison:
     """The comparison of these variants; the others are held against the first that can be played."""
     results = [_played(variant, play, partial(told, variant.name)) for variant in variants]
-    rows = _rows([figures for _, figures in results])
-    columns = [_column(column, figures, rows) for column, figures in results]
+    drawn = iter(everywhere([draws for _, draws in results if draws]))
+    results = [(column, next(drawn) if draws else draws) for column, draws in results]
+    rows = _rows([draws for _, draws in results])
+    columns = [_column(column, draws, rows) for column, draws in results]
     base = next((column for column in columns if not column.refused), None)
     if base is None:
         raise UsageError(
@@ -89,22 +95,27 @@ def compare(variants: Sequence[Variant], play: Play, told: Told = untold) -> Com
         draws=play.draws,
         until=play.until,
         differs=tuple(_differ(columns, base, scenes)),
-        advice=tuple(advice_for(columns, rows, play.until, play.currency)),
+        advice=tuple(advice_for(columns, rows, play.until, play.currency, play.has)),
+        advice_rests_on=rests_on(columns, play.draws),
+        alike=(*idle_changes(columns), *all_alike(columns)),
         unended=unended(columns),
         gpus=base.course.gpus if base.course is not None else (),
         teams=first.setting.teams,
         currency=play.currency,
         assumptions=common,
         notes=tuple(
-            dict.fromkeys((*_shared(columns), *(n for scene in scenes.values() for n in scene.notes)))
+            dict.fromkeys(
+                (
+                    *_shared(columns),
+                    *(n for scene in scenes.values() for n in scene.notes),
+                )
+            )
         ),
     )
 
 
-def _played(
-    variant: Variant, play: Play, told: Callable[[int, int], None]
-) -> tuple[Column, tuple[Figures, ...]]:
-    """A column without its cells, and the figures of each seed."""
+def _played(variant: Variant, play: Play, told: Callable[[int, int], None]) -> tuple[Column, Sequence[Draw]]:
+    """A column without its cells, and what each seed came to."""
     plain = Column(variant.name, variant.scheduler, variant.changes, refused=variant.refused)
     scene = variant.scene
     if scene is None:
@@ -116,31 +127,37 @@ def _played(
     others = played(
         [case],
         [Task(0, seed) for seed in range(play.seed + 1, play.seed + play.draws)],
-        partial(_read, figures, play.by_work),
+        partial(_read, figures, play.by_work, play.kinds),
         processes=play.processes,
         told=lambda done, _: told(done + 1, play.draws),
         play=play.course,
     )
     first = figures(course)
     column = replace(plain, course=course, figures=first, assumptions=scene.assumptions, notes=course.notes)
-    return column, (_figures(first, play.by_work), *others)
+    return column, (_drawn(first, play.by_work, play.kinds), *others)
 
 
-def _read(figures: Callable[[Outcome], Metrics], by_work: bool, outcome: Outcome) -> Figures:  # noqa: FBT001
-    return _figures(figures(outcome), by_work)
+def _read(
+    figures: Callable[[Outcome], Metrics],
+    by_work: bool,  # noqa: FBT001 - carried to other processes by place
+    kinds: Kinds,
+    outcome: Outcome,
+) -> Draw:
+    return _drawn(figures(outcome), by_work, kinds)
 
 
-def _figures(metrics: Metrics, by_work: bool) -> Figures:  # noqa: FBT001 - carried to other processes by place
-    found = figures_of(metrics)
-    return found if by_work else {key: each for key, each in found.items() if not key.startswith(FINISH)}
+def _drawn(metrics: Metrics, by_work: bool, kinds: Kinds) -> Draw:  # noqa: FBT001 - as its caller has it
+    found = figures_of(metrics, kinds)
+    shown = found if by_work else {key: each for key, each in found.items() if not key.startswith(FINISH)}
+    return Draw(shown, ends_of(metrics))
 
 
-def _rows(figures: Sequence[Sequence[Figures]]) -> list[Row]:
+def _rows(drawn: Sequence[Sequence[Draw]]) -> list[Row]:
     """Every row that is in all draws of a column, in the order of the first column that has it."""
     rows: dict[str, Row] = {}
-    for column in figures:
+    for column in drawn:
         previous = ""
-        for key, (row, _) in (column[0] if column else {}).items():
+        for key, (row, _) in (column[0].figures if column else {}).items():
             if key not in rows:
                 rows = _after(rows, previous, row)
             previous = key
@@ -156,11 +173,11 @@ def _after(rows: Mapping[str, Row], previous: str, row: Row) -> dict[str, Row]:
     return {**found, row.key: found.get(row.key, row)}
 
 
-def _column(column: Column, figures: Sequence[Figures], rows: Sequence[Row]) -> Column:
+def _column(column: Column, draws: Sequence[Draw], rows: Sequence[Row]) -> Column:
     cells = {}
     for row in rows:
-        values = tuple(each[row.key][1] for each in figures if row.key in each)
-        if values and len(values) == len(figures):
+        values = tuple(each.figures[row.key][1] for each in draws if row.key in each.figures)
+        if values and len(values) == len(draws):
             cells[row.key] = Cell(spread(values), values)
     return replace(column, cells=cells)
 
@@ -171,8 +188,8 @@ def _held(column: Column, base: Column, rows: Sequence[Row], until: float) -> Co
         return column
     cells = dict(column.cells)
     for row in rows:
-        if row.key in cells and row.key in base.cells:
-            found = difference(row, cells[row.key].values, base.cells[row.key].values, until)
+        found = held_against(row, column, base, until)
+        if found is not None:
             cells[row.key] = replace(cells[row.key], difference=found)
     return replace(column, cells=cells)
 
@@ -182,8 +199,12 @@ def _differ(columns: Sequence[Column], base: Column, scenes: Mapping[str, Scene]
     for column in columns:
         if column.name == base.name or column.course is None or base.course is None:
             continue
-        works = scenes[base.name].works
-        differs = first_difference((base.name, base.course), (column.name, column.course), works)
+        here, there = (
+            Course.of(each.name, each.course, scenes[each.name].works)
+            for each in (base, column)
+            if each.course is not None
+        )
+        differs = first_difference(here, there)
         if differs is not None:
             found.append(differs)
     return found

@@ -40,13 +40,32 @@ class Better(StrEnum):
 
 
 class Told(StrEnum):
-    """What a difference from the first column is, beyond chance."""
+    """What a difference from another column is: whether it is chance, whether it counts, and which way.
+
+    ``SMALL`` is beyond chance, and less than counts.
+    """
 
     SAME = "same"
     BETTER = "better"
     WORSE = "worse"
     OTHER = "other"
+    SMALL = "small"
     CHANCE = "chance"
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """From how much on a difference counts: a ``part`` of the other's figure, and at least ``least``.
+
+    ``of`` is the key of the row whose figure the part is of, where that is not its own.
+    """
+
+    part: float = 0.10
+    least: float = 0.0
+    of: str = ""
+
+
+A_TENTH: Final = Counts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +77,7 @@ class Row:
     unit: Unit
     better: Better = Better.LESS
     of: str = ""
+    counts: Counts = A_TENTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +85,9 @@ class Difference:
     """A column's figure less another's, seed by seed: the middle and the interval of the pairs.
 
     ``less`` and ``more`` are in how many draws it was so; ``chance`` is how likely so uneven a split is where
-    there is no difference (the sign test). ``relative`` is the middle against the other's middle.
+    there is no difference (the sign test). How large it is, is said of the figures that stand in a table:
+    ``size`` is the column's middle less the other's, ``relative`` that against the other's, ``counts_from``
+    the size from which on it counts.
     """
 
     spread: Spread
@@ -75,6 +97,8 @@ class Difference:
     chance: float
     relative: float | None
     told: Told
+    size: float = 0.0
+    counts_from: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +160,15 @@ class Verdict(StrEnum):
     YES = "yes"
     MAYBE = "maybe"
     NO = "no"
+    UNKNOWN = "cannot be told"
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
     """Whether a scheduler is worth adding for this work: for what reasons, and when not.
 
-    ``adding`` is the column's name, ``against`` the one that it was held against.
+    ``adding`` is the column's name, ``against`` the simpler one beside which it does worst. ``is_here`` says
+    that the platform has it already, ``now`` what it is against the one that the platform has instead.
     """
 
     adding: str
@@ -151,13 +177,33 @@ class Advice:
     reasons: tuple[str, ...] = ()
     costs: tuple[str, ...] = ()
     not_if: tuple[str, ...] = ()
+    is_here: bool = False
+    now: Advice | None = None
+
+    @property
+    def question(self) -> str:
+        """What is asked: ``worth adding kai?``"""
+        return f"worth {'keeping' if self.is_here else 'adding'} {self.adding}?"
+
+    @property
+    def answer(self) -> str:
+        """``yes, against default``."""
+        return f"{self.verdict}, against {self.against}"
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Why, what speaks against it, when not, and what it is against what the platform has."""
+        own = (*self.reasons, *self.costs, *(f"not if {each}" for each in self.not_if))
+        if self.now is None:
+            return own
+        why = "; ".join((*self.now.reasons[:1], *self.now.costs[:1]))
+        return (*own, f"{self.now.answer}, which the platform has" + (f": {why}" if why else ""))
 
     @property
     def sentence(self) -> str:
         """The question, the answer and why."""
-        why = "; ".join((*self.reasons, *self.costs))
-        text = f"worth adding {self.adding}, against {self.against}, for this work? {self.verdict}"
-        return (f"{text}: {why}" if why else text) + "".join(f"; not if {each}" for each in self.not_if)
+        text = f"{self.question} {self.answer}"
+        return f"{text}: {'; '.join(self.lines)}" if self.lines else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +211,8 @@ class Comparison:
     """All of it. The first column is the one that the others are held against.
 
     Seeds are ``seed`` and the ``draws - 1`` after it; times are seconds from the beginning, ``until`` is the
-    horizon. ``works`` are the names of what was compared, ``unended`` says what does not end, and why.
+    horizon. ``works`` are the names of what was compared, ``unended`` says what does not end, and why,
+    ``alike`` which columns or draws came out alike, and ``advice_rests_on`` what the advice is made of.
     """
 
     world: str
@@ -177,6 +224,8 @@ class Comparison:
     until: float
     differs: tuple[Differs, ...] = ()
     advice: tuple[Advice, ...] = ()
+    advice_rests_on: str = ""
+    alike: tuple[str, ...] = ()
     unended: tuple[str, ...] = ()
     gpus: tuple[tuple[str, int], ...] = ()
     teams: Mapping[str, TeamShare] = field(default_factory=dict)

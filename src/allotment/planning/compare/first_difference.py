@@ -34,32 +34,29 @@ class What(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """An outcome under the name of its column, with what happened in it and when."""
+    """An outcome under the name of its column, with the works as it has them, and what happened when."""
 
     name: str
     outcome: Outcome
+    works: Mapping[str, Work]
     happened: Mapping[What, tuple[float, Span]]
 
     @classmethod
-    def of(cls, name: str, outcome: Outcome) -> Course:
+    def of(cls, name: str, outcome: Outcome, works: Iterable[Work]) -> Course:
         """The course that an outcome was."""
-        return cls(name, outcome, dict(_happened(outcome.spans)))
+        return cls(name, outcome, {work.name: work for work in works}, dict(_happened(outcome.spans)))
 
 
-def first_difference(
-    base: tuple[str, Outcome], other: tuple[str, Outcome], works: Iterable[Work]
-) -> Differs | None:
-    """What the other does first that the base does not, or the other way round; None where they do alike."""
-    here, there = Course.of(*base), Course.of(*other)
-    by_name = {work.name: work for work in works}
+def first_difference(here: Course, there: Course) -> Differs | None:
+    """What one does first that the other does not, or the other way round; None where they do alike."""
     found = min(_apart(here, there), default=None)
     if found is None:
-        return _first_place(here, there, by_name)
+        return _first_place(here, there)
     at, what = found
     first, second = (there, here) if _is_at(there, what, at) else (here, there)
     span = first.happened[what][1]
-    does = f"after {lasting(at)} {first.name} {_does(what, span, by_name)}"
-    instead, because = _instead(second, what, at, by_name)
+    does = f"after {lasting(at)} {first.name} {_does(what, span, first.works)}"
+    instead, because = _instead(second, what, at)
     return Differs(
         name=there.name, base=here.name, at=at, work=what.work, there=does, here=instead, because=because
     )
@@ -93,7 +90,8 @@ def _pod(work: Work | None, name: str, index: int) -> str:
     if work is None:
         return f"pod {index} of {name}"
     if work.kind is Kind.CAMPAIGN and work.pack == 1 and index < len(work.units):
-        return f"{work.units[index].name} of {name}"
+        unit = work.units[index].name
+        return name if unit == name else f"{unit} of {name}"
     return f"{ {Kind.FLEET: 'copy', Kind.GANG: 'worker'}.get(work.kind, 'pod') } {index} of {name}"
 
 
@@ -111,13 +109,14 @@ def _does(what: What, span: Span, works: Mapping[str, Work]) -> str:
     return f"takes {pod} back from {span.node}" + (f" for {span.by}" if span.by else "")
 
 
-def _instead(course: Course, what: What, at: float, works: Mapping[str, Work]) -> tuple[str, str]:
+def _instead(course: Course, what: What, at: float) -> tuple[str, str]:
     """What a course does with the same pod, and for which reason."""
     later = course.happened.get(what)
     if not what.is_start:
         runs_on = f"{course.name} lets it run" + (f" until {lasting(later[0])}" if later else "")
         return runs_on, ""
-    reason = _reason(course.outcome, what.work, at) or _narrow(course.outcome, works.get(what.work), at)
+    until = None if later is None else later[0]
+    reason = _reason(course.outcome, what.work, at) or _narrow(course, what.work, at, until)
     if later is not None:
         return f"{course.name} keeps it waiting until {lasting(later[0])}", reason
     return f"{course.name} does not start it" + (" again" if what.turn else ""), reason
@@ -133,21 +132,25 @@ def _reason(outcome: Outcome, work: str, at: float) -> str:
     return next((each.never for each in outcome.ends if each.work == work), "")
 
 
-def _narrow(outcome: Outcome, work: Work | None, at: float) -> str:
-    """Where nothing waits, what keeps a pod from being is the window, narrower than it may become."""
-    spans = (span for span in outcome.spans if work is not None and span.work == work.name)
-    running = sum(span.bound <= at + PACE_SECONDS < span.ended for span in spans)
-    return (
-        f"its window has grown to {running} by then" if work is not None and 0 < running < work.most else ""
-    )
+def _narrow(course: Course, name: str, since: float, until: float | None) -> str:
+    """Where nothing waits, what keeps a pod from being is the window, as narrow as it is until the moment."""
+    work = course.works.get(name)
+    if work is None or work.kind is not Kind.CAMPAIGN:
+        return ""
+    spans = [span for span in course.outcome.spans if span.work == name]
+    moments = [since, *(span.bound for span in spans if since < span.bound < (until or span.ended))]
+    wide = max(sum(span.bound <= moment < span.ended for span in spans) for moment in moments)
+    if not wide:
+        return ""
+    return f"its window stays {wide} wide" if until is None else f"its window is {wide} wide until then"
 
 
-def _first_place(here: Course, there: Course, works: Mapping[str, Work]) -> Differs | None:
+def _first_place(here: Course, there: Course) -> Differs | None:
     """The first pod that stands on another node, where all start and end alike."""
     for what, (at, span) in sorted(here.happened.items(), key=lambda item: (item[1][0], item[0])):
         other = there.happened[what][1]
         if what.is_start and other.node != span.node:
-            pod = _pod(works.get(what.work), what.work, what.number)
+            pod = _pod(here.works.get(what.work), what.work, what.number)
             return Differs(
                 name=there.name,
                 base=here.name,

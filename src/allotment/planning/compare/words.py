@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from allotment.pictures.spans import rounded_up
-from allotment.planning.compare.comparison import Cell, Unit
+from allotment.planning.compare.comparison import Cell, Difference, Row, Unit
 from allotment.quantities.duration import format_duration
 
 BEYOND: Final = "not in time"
+MANY_TIMES: Final = 2.0
+"""From so much more on, it is told how many times."""
 
 
 def lasting(seconds: float) -> str:
@@ -40,3 +42,21 @@ def interval(cell: Cell, unit: Unit, currency: str = "") -> str:
         return middle
     of_unit = {Unit.PART: " %", Unit.MONEY: f" {currency}"}.get(unit, "")
     return f"{middle} ({low.removesuffix(of_unit)}–{high})"
+
+
+def titled(row: Row) -> str:
+    """A row's title as the beginning of a sentence about its figure: ``books ends after``."""
+    is_end = row.unit is Unit.SECONDS and not row.key.startswith("wait.")
+    return f"{row.title} after" if is_end else row.title
+
+
+def by_how_much(difference: Difference, unit: Unit) -> str:
+    """A difference against the other's figure: ``-12 %``, ``+40 points``, ``3.2 times``."""
+    if unit is Unit.PART:
+        points = round(100 * difference.size)
+        return f"{points:+d} point" + ("" if abs(points) == 1 else "s")
+    if unit in {Unit.COUNT, Unit.NODES} or difference.relative is None:
+        return ""
+    if difference.relative >= MANY_TIMES:
+        return f"{difference.relative + 1:.3g} times"
+    return f"{100 * difference.relative:+.0f} %"

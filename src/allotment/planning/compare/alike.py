@@ -1,0 +1,53 @@
+"""What comes out the same, and is no answer: changes without effect, draws without chance.
+
+A change that a scheduler does not look at makes a column that equals the one without it, figure for figure.
+Draws that all come out alike are one draw, however many there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from allotment.planning.compare.comparison import Column
+
+NO_QUOTAS: Final = "the default scheduler knows no quotas"
+NO_WINDOWS: Final = "only under Kueue the window controller moves a window"
+_WHY: Final = {
+    ("quota", "default"): NO_QUOTAS,
+    ("weight", "default"): NO_QUOTAS,
+    ("limit", "default"): NO_QUOTAS,
+    ("controller", "default"): NO_WINDOWS,
+    ("controller", "kai"): NO_WINDOWS,
+    ("minimum_runtime", "default"): "the default scheduler takes nothing back for a team",
+}
+
+
+def idle_changes(columns: Sequence[Column]) -> Iterator[str]:
+    """A sentence for each column with changes that equals the one without them in all that was played."""
+    plain = {column.scheduler: column for column in columns if not column.changes and not column.refused}
+    for column in columns:
+        base = plain.get(column.scheduler)
+        if not column.changes or column.refused or base is None or not _is_same(column, base):
+            continue
+        keys = dict.fromkeys(change.partition("=")[0].partition(".")[0].strip() for change in column.changes)
+        reasons = [_WHY[key, column.scheduler] for key in keys if (key, column.scheduler) in _WHY]
+        why = f": {'; '.join(dict.fromkeys(reasons))}" if reasons else ""
+        yield f"`{'; '.join(column.changes)}` changes nothing under {column.scheduler}{why}"
+
+
+def all_alike(columns: Sequence[Column]) -> Iterator[str]:
+    """A sentence where nothing at all differs from seed to seed."""
+    cells = [cell for column in columns for cell in column.cells.values()]
+    draws = max((len(cell.values) for cell in cells), default=0)
+    if draws > 1 and all(len(set(cell.values)) == 1 for cell in cells):
+        yield (
+            f"all {draws} draws came out alike, because nothing here is left to chance: they say no more "
+            "than one, and nothing of work that comes a little sooner or later"
+        )
+
+
+def _is_same(column: Column, base: Column) -> bool:
+    return {key: cell.values for key, cell in column.cells.items()} == {
+        key: cell.values for key, cell in base.cells.items()
+    }
