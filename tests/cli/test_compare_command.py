@@ -56,6 +56,19 @@ def test_a_narrower_window_takes_longer(capsys: pytest.CaptureFixture[str]) -> N
     assert narrow["cells"]["makespan"]["p50"] > 2 * wide["cells"]["makespan"]["p50"]
 
 
+def test_what_has_nothing_left_is_nothing_to_compare(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert invoke(["init", "archive"]) == 0
+    with (tmp_path / "archive/campaigns/checksums.yaml").open("a", encoding="utf-8") as file:
+        file.write("suspend: true\n")
+    capsys.readouterr()
+    assert invoke(["compare", "checksums", "-C", "archive", "--describe", "1 x L4"]) == 2
+    told = capsys.readouterr().err
+    assert "there is nothing to compare: nothing of checksums is left to do" in told
+    assert "see `allot check`" not in told
+
+
 def test_work_that_is_sent_later_ends_later(capsys: pytest.CaptureFixture[str]) -> None:
     now = data(capsys, "--scheduler", "kai")["columns"][0]["cells"]["makespan"]["p50"]
     later = data(capsys, "--scheduler", "kai", "--at", "church-books=2h")["columns"][0]["cells"]["makespan"][

@@ -220,7 +220,7 @@ def test_a_campaign_that_is_paused_is_nothing_to_do(root: Path, capsys: pytest.C
     path = root / "campaigns" / "letters.yaml"
     path.write_text(path.read_text() + "suspend: true\n")
     out = said(capsys)
-    assert out.startswith("nothing to do: it is unchanged, against what ./results holds")
+    assert out.startswith("nothing to do, held against what ./results holds")
     assert "campaigns/letters: its file says `suspend: true`; 2 volumes are left" in out
 
 
@@ -231,7 +231,7 @@ def test_what_the_bucket_has_is_not_planned_again(root: Path, capsys: pytest.Cap
         folder.mkdir(parents=True)
         (folder / "manifest.json").write_text(json.dumps(manifest([page()])))
         if volume == "one":
-            assert "~ campaigns/letters: 1 of 2 volumes are left" in said(capsys)
+            assert "~ campaigns/letters: 1 of 2 volumes is left" in said(capsys)
     assert "nothing to do" in said(capsys)
     assert json.loads(said(capsys, "-o", "json"))["works"] == []
     assert "**nothing to do" in said(capsys, "-o", "markdown")
@@ -257,7 +257,7 @@ def test_against_a_commit_only_what_differs_is_planned(
         monkeypatch.setenv(f"GIT_{name}_EMAIL", "n@example.org")
     for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "one"]):
         subprocess.run(["git", *words], cwd=root, check=True)
-    assert said(capsys, "--base", "main").startswith("nothing to do: it is unchanged, against main at")
+    assert said(capsys, "--base", "main").startswith("nothing to do, held against main at")
     (root / "campaigns" / "maps.yaml").write_text(CAMPAIGN)
     out = said(capsys, "--base", "main")
     assert "+ campaigns/maps: its file is new" in out
@@ -279,7 +279,9 @@ def test_what_kubectl_prints_of_a_cluster_will_do(root: Path, capsys: pytest.Cap
             "metadata": {"name": each.node_name, "creationTimestamp": "2026-11-01T00:00:00Z"},
             "status": {
                 "allocatable": {"cpu": "1", "memory": "256Gi", "pods": "110"},
-                "conditions": [{"type": "Ready", "status": "True"}],
+                "conditions": [
+                    {"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-11-01T00:00:00Z"}
+                ],
             },
         }
         for each in world.slices

@@ -22,6 +22,10 @@ from allotment.simulation.work import Work
 PART = "-part"
 
 
+class NothingLeftError(UsageError):
+    """All that is named is complete, held, or over, in every column alike."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """What is compared: the files, the team whose they are, which of its works, and when which is sent."""
@@ -46,6 +50,8 @@ class Question:
             files = changed(files, change)
         try:
             scene = self._scene(files, scheduler)
+        except NothingLeftError:
+            raise
         except AllotmentError as error:
             return Variant(name, scheduler, changes, refused=" ".join(str(error).split()))
         return Variant(name, scheduler, changes, scene)
@@ -63,9 +69,10 @@ class Question:
             beside=files.beside,
         )
         if not scene.works:
-            raise UsageError(
-                "there is nothing to compare: no campaign, fleet or gang is left to do",
-                where=str(files.repository.root),
+            what = " and ".join(self.names) or "the repository"
+            raise NothingLeftError(
+                f"there is nothing to compare: nothing of {what} is left to do",
+                remedy="name what is not complete yet (`allot plan` tells), or give a volume a new id",
             )
         return replace(scene, works=tuple(_arriving(scene.works, self.arrivals)))
 
@@ -115,4 +122,4 @@ def _arrivals(texts: Sequence[str], files: Files) -> Mapping[str, float]:
 def _arriving(works: Sequence[Work], arrivals: Mapping[str, float]) -> Iterator[Work]:
     for work in works:
         later = arrivals.get(work.name.partition(PART)[0], 0.0) if work.running == () else 0.0
-        yield replace(work, arrival=work.arrival + later) if later else work
+        yield replace(work, arrival=max(work.arrival, 0.0) + later) if later else work

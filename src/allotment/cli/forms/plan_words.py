@@ -50,9 +50,7 @@ def drawn(plan: Plan, now: float) -> str:
 
 def nothing_words(plan: Plan) -> str:
     """That there is nothing to do, and against what that is."""
-    count = len(plan.changes.changes)
-    what = "it is unchanged" if count == 1 else f"all {count} are unchanged"
-    return f"nothing to do: {what}, against {plan.changes.against}" if count else "nothing to do"
+    return f"nothing to do, held against {plan.changes.against}" if plan.changes.changes else "nothing to do"
 
 
 def change_words(change: Change) -> str:

@@ -151,11 +151,16 @@ def _campaign(
     left = sum(volume.id not in done for volume in campaign.volumes)
     title = f"{CAMPAIGNS}/{name}"
     if campaign.suspend:
-        return Change(
-            title, Becomes.UNCHANGED, (f"its file says `suspend: true`; {left:,} volumes are left",)
-        )
+        return Change(title, Becomes.UNCHANGED, (f"its file says `suspend: true`; {_left(left)}",))
     if not left:
-        return Change(title, Becomes.UNCHANGED, (f"all {count:,} volumes are complete",))
+        words = "its only volume is complete" if count == 1 else f"all {count:,} volumes are complete"
+        return Change(title, Becomes.UNCHANGED, (words,))
     if left == count:
-        return Change(title, Becomes.NEW, (f"{count:,} volumes",))
-    return Change(title, Becomes.CHANGED, (f"{left:,} of {count:,} volumes are left",))
+        return Change(title, Becomes.NEW, (f"{count:,} volume{'s' if count > 1 else ''}",))
+    return Change(title, Becomes.CHANGED, (_left(left, f" of {count:,}"),))
+
+
+def _left(count: int, of: str = "") -> str:
+    if count == 1:
+        return f"1{of} {'volumes' if of else 'volume'} is left"
+    return f"{count:,}{of} volumes are left"
