@@ -8,10 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from allotment.planning.trace_scenes import Asked, variants_of
+from allotment.simulation.many import Case
 from allotment.simulation.setting import Scheduler
 from allotment.simulation.traces.clusters import Demand, alike, even_shares, setting_of, sized
 from allotment.simulation.traces.jobs import Job, JobEnd, JobKind, TraceNode
-from allotment.simulation.traces.works import MODEL, Making, team_of, teams_of, works_of
+from allotment.simulation.traces.named import Format, Trace
+from allotment.simulation.traces.times import Redrawing
+from allotment.simulation.traces.works import MODEL, Making, decided_by, team_of, teams_of, works_of
 from allotment.simulation.work import Kind
 
 
@@ -62,6 +66,42 @@ def test_a_part_of_a_card_is_a_fraction_and_a_whole_one_in_quota() -> None:
         0.47, 0.47, 0, {"nvidia.com/gpu": 1},
     )  # fmt: skip
     assert (ask.node_selector, ask.request.cpu, ask.request.memory) == ({MODEL: "T4"}, 1500, 2**30)
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "gpus", "whole", "fraction", "charged"),
+    [
+        (Scheduler.SIMPLE, 2.0, 2, 0.0, {"nvidia.com/gpu": 2}),
+        (Scheduler.DEFAULT, 2.0, 2, 0.0, {"nvidia.com/gpu": 2}),
+        (Scheduler.KUEUE, 2.0, 2, 0.0, {"nvidia.com/gpu": 2}),
+        (Scheduler.KAI, 0.5, 0, 0.25, {"nvidia.com/gpu": 2}),
+        (Scheduler.BOTH, 0.5, 0, 0.25, {}),
+    ],
+)
+def test_parts_of_cards_are_whole_ones_where_kai_does_not_place(
+    scheduler: Scheduler, gpus: float, whole: int, fraction: float, charged: dict[str, int]
+) -> None:
+    works = works_of([Job(name, gpus=2, share=250, seconds=1) for name in "ab"] + [Job("c", seconds=1)])
+    one, other, plain = decided_by(works, scheduler)
+    request = one.ask.request
+    assert (one.ask.gpus, request.gpus, request.fraction, one.ask.charges) == (gpus, whole, fraction, charged)
+    assert (one.ask is other.ask, plain, request.devices) == (True, works[2], 2 if fraction else 1)
+
+
+@pytest.mark.parametrize("scheduler", ["default", "kueue", "kai", "both"])
+def test_a_part_of_a_card_runs_under_every_scheduler_and_as_it_is_said(scheduler: str) -> None:
+    jobs = (Job("half", team="a", share=500, seconds=60), Job("all", team="b", gpus=8, seconds=60, arrival=5))
+    asked = Asked(nodes=1)
+    (variant,) = variants_of(Trace("made", Format.OWN, jobs), asked, [Scheduler(scheduler)])
+    assert variant.scene is not None
+    case = Case(variant.scene.setting, variant.scene.works, variant.scene.run_times, 7200.0)
+    outcome = Redrawing(jobs, asked.making, 1)(case, 1)
+    used = {span.work: span.gpus for span in outcome.spans}
+    said = [each.value for each in variant.scene.assumptions if each.subject == "parts of cards"]
+    with_kai = scheduler in {"kai", "both"}
+    assert used == {"half": 0.5 if with_kai else 1.0, "all": 8.0}
+    assert ("a whole card each" in said) == (not with_kai)
+    assert bool(said) == (scheduler != "kai")
 
 
 def test_several_models_are_alternatives() -> None:

@@ -19,7 +19,7 @@ from allotment.simulation.setting import Pace, Scheduler, Setting
 from allotment.simulation.traces.clusters import Demand, alike, even_shares, setting_of, sized
 from allotment.simulation.traces.jobs import WHOLE, Job, JobKind, TraceNode
 from allotment.simulation.traces.named import Trace
-from allotment.simulation.traces.works import Making, teams_of, works_of
+from allotment.simulation.traces.works import Making, decided_by, teams_of, works_of
 
 DEPTH: Final = 2
 TAKING: Final = (Action.RECLAIM, Action.PREEMPT, Action.CONSOLIDATION)
@@ -71,7 +71,7 @@ def variants_of(trace: Trace, asked: Asked, schedulers: Sequence[Scheduler]) -> 
         setting = setting_of(scheduler, nodes, shares, Pace(coarse=asked.coarse))
         scene = Scene(
             _with_depth(setting, asked.depth),
-            works,
+            decided_by(works, scheduler),
             RunTimes(),
             (*assumed, *_assumed_of(scheduler, asked, jobs)),
             trace.notes,
@@ -109,7 +109,13 @@ def _assumed_of(scheduler: Scheduler, asked: Asked, jobs: Sequence[Job]) -> Iter
         depth = f"at most {asked.depth} jobs of a queue are looked at to take cards back for"
         yield Assumption("queueDepthPerAction", depth, Source.GUESS, "KAI's own default is all of them")
     shared = any(job.gpus and job.share < WHOLE for job in jobs)
-    if shared and scheduler is not Scheduler.KAI:
+    if shared and scheduler is Scheduler.BOTH:
+        value, said = (
+            "placed by KAI, and in no quota",
+            "Kueue counts no fractions, and KAI has no quotas beside it",
+        )
+        yield Assumption("parts of cards", value, Source.STATED, said)
+    elif shared and scheduler is not Scheduler.KAI:
         yield Assumption("parts of cards", "a whole card each", Source.STATED, "only KAI knows fractions")
     if asked.coarse:
         pause = format_duration(round(asked.coarse))

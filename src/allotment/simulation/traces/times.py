@@ -16,7 +16,7 @@ from allotment.simulation.draws import Draws
 from allotment.simulation.many import Case, course
 from allotment.simulation.outcome import Outcome
 from allotment.simulation.traces.jobs import Job, JobEnd
-from allotment.simulation.traces.works import Making, team_of, works_of
+from allotment.simulation.traces.works import Making, decided_by, team_of, works_of
 from allotment.simulation.work import Work
 
 FEWEST: Final = 20
@@ -66,4 +66,5 @@ class Redrawing:
 
     def __call__(self, case: Case, seed: int) -> Outcome:
         """The course of a seed."""
-        return course(replace(case, works=self.works(seed)), seed)
+        works = decided_by(self.works(seed), case.setting.scheduler)
+        return course(replace(case, works=works), seed)

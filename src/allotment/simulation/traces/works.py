@@ -1,8 +1,9 @@
 """Jobs of a trace as work for a simulation: whose they are, what they ask for, what happens when one is cut.
 
 A trace tells what a job did, not what it could do again. How it resumes is therefore an input: a job is taken
-to keep what it had every ``checkpoint`` seconds, which is a page of it. What it asks for are counted cards;
-a part of one is a fraction where a scheduler knows such a thing, and a whole card in quota elsewhere.
+to keep what it had every ``checkpoint`` seconds, which is a page of it. What it asks for are counted cards. A
+part of one is a fraction where KAI places, and a whole card elsewhere: the default scheduler gives out no
+parts. Kueue counts no fractions, so that beside KAI no quota holds for them; rendered pods are no other.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from allotment.devices.nodes import NodeSelector, NodeSelectorTerm, Requirement
 from allotment.scheduling.state.pod_groups import PodRequest
 from allotment.simulation.machines import COUNTED
+from allotment.simulation.setting import Scheduler
 from allotment.simulation.traces.jobs import WHOLE, Job, JobEnd, JobKind
 from allotment.simulation.work import Ask, Kind, Unit, Work
 
@@ -50,6 +52,30 @@ def works_of(jobs: Iterable[Job], making: Making | None = None) -> tuple[Work, .
     making = making or Making()
     asks: dict[tuple[object, ...], Ask] = {}
     return tuple(_work(job, making, asks) for job in jobs)
+
+
+def decided_by(works: Iterable[Work], scheduler: Scheduler) -> tuple[Work, ...]:
+    """The work as it asks for cards where this scheduler decides, in the same order."""
+    works = tuple(works)
+    if scheduler is Scheduler.KAI:
+        return works
+    asks: dict[int, Ask] = {}
+    found = []
+    for work in works:
+        if work.ask.request.shared:
+            asked = asks.setdefault(id(work.ask), _without_parts(work.ask, scheduler))
+            found.append(replace(work, ask=asked))
+        else:
+            found.append(work)
+    return tuple(found)
+
+
+def _without_parts(ask: Ask, scheduler: Scheduler) -> Ask:
+    """Whole cards; where KAI places beside Kueue, parts for which no quota holds."""
+    if scheduler is Scheduler.BOTH:
+        return replace(ask, charges={name: each for name, each in ask.charges.items() if name != COUNTED})
+    request = replace(ask.request, gpus=ask.request.devices, fraction=0.0, devices=1)
+    return replace(ask, request=request, gpus=float(request.gpus))
 
 
 def _work(job: Job, making: Making, asks: dict[tuple[object, ...], Ask]) -> Work:
