@@ -64,8 +64,6 @@ DRAWS: Final = 40
 HOUR: Final = 3600.0
 SECONDS: Final = 240
 GRACE: Final = 20
-SENDING: Final = 0.1
-"""Seconds between two Jobs of one apply."""
 ADMIN: Final = "admin"
 SENT: Final = (JOB, CLAIM_TEMPLATE, CONFIG_MAP, LEASE)
 
@@ -312,12 +310,11 @@ def planned_and_run(plane: Plane, small: Small, folder: Path, paces: Paces) -> t
 
 
 def arrivals_of(later: Sequence[Campaign], jobs: Mapping[str, float], since: float) -> Mapping[str, float]:
-    """When each was sent; those of one apply are sent one after the other, by name, some moments apart."""
+    """When the apply of each sent its first; how far apart those of one apply come is the plan's business."""
     found: dict[str, float] = {}
     for team in TEAMS:
-        names = sorted(each.name for each in later if each.team == team)
-        for place, name in enumerate(names):
-            found[name] = min(jobs[each] for each in names) - since + place * SENDING
+        names = [each.name for each in later if each.team == team]
+        found |= {name: min(jobs[each] for each in names) - since for name in names}
     return found
 
 

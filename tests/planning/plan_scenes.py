@@ -15,7 +15,7 @@ from allotment.simulation.setting import Chances, Pace, Scheduler, Setting
 from allotment.simulation.work import Ask, Kind, Unit, Work
 
 NO_CHANCES = Chances()
-AT_ONCE = Pace(pod_start=0, image_pull=0, model_load=0, mig_cut=0, job_sync=0)
+AT_ONCE = Pace(pod_start=0, image_pull=0, model_load=0, mig_cut=0, job_sync=0, sending=0)
 CARD = Ask(request=PodRequest(gpus=1), gpus=1.0)
 NEW = Changes("./results", (Change("campaigns/letters", Becomes.NEW),))
 PAGE = 100.0

@@ -38,11 +38,11 @@ def closed(pods: Pods, works: Sequence[Work], seed: int, until: float, notes: Se
 
 def _end_of(work: Work, job: Job | None) -> WorkEnd:
     if job is None:
-        return WorkEnd(work.name, work.team, work.arrival, None, None, left=len(work.units))
+        return WorkEnd(work.name, work.team, max(work.arrival, 0.0), None, None, left=len(work.units))
     return WorkEnd(
         work.name,
         work.team,
-        work.arrival,
+        max(work.arrival, 0.0),
         job.started,
         job.finished,
         job.complete,

@@ -52,7 +52,7 @@ class Pace:
     ``coarse`` is the least time between two rounds of a scheduler (0: as its own pace has it), for long work.
     ``job_sync`` is how long after a pod's end its Job is seen to: the Job controller gathers what happens to
     pods of a Job for a second (``SyncJobBatchPeriod``). Until then what waits may take the card before the
-    Job's next pod is there (0: at once).
+    Job's next pod is there (0: at once). ``sending`` is how far apart one apply sends works.
     ``retry_wait`` is the Job controller's back-off after a failure, which doubles up to ``retry_longest``.
     ``kueue_release`` is how long after an eviction or a cut Kueue has the quota back, as was seen with a real
     one: it does not wait for pods that are stopping (None: it does). ``others_stay`` is how long a pod of
@@ -70,6 +70,7 @@ class Pace:
     mig_cut: float = 10.0
     coarse: float = 0.0
     job_sync: float = 1.0
+    sending: float = 0.1
     retry_wait: float = 10.0
     retry_longest: float = 600.0
     kueue_release: float | None = 1.1

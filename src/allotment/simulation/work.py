@@ -82,8 +82,9 @@ class Work:
     to that. A fleet has ``most`` replicas at most and ``least`` at least, and no units; a gang is one unit
     that all of its ``most`` pods work on. ``pack`` units are done by one pod, one after the other.
     ``recipe`` is the key of its run times, ``image`` what a node must pull first (empty: nothing).
-    Times are seconds. ``planned`` marks what a plan is about. ``running`` are pods of it that have a place
-    already at the beginning, which the setting's state does not hold.
+    Times are seconds. What has an ``arrival`` below 0 was there before all this, the least first. ``planned``
+    marks what a plan is about. ``running`` are pods of it that have a place already at the beginning, which
+    the setting's state does not hold.
     """
 
     name: str

@@ -36,7 +36,7 @@ class Works:
         self.adapter, self.pods, self.agenda, self.news, self.record = adapter, pods, agenda, news, record
         self.unfinished = sum(work.kind is not Kind.FLEET for work in works)
         self.coming = len(works)
-        for work in works:
+        for work in sorted(works, key=lambda each: each.arrival):
             agenda.at(max(work.arrival, 0.0), What.ARRIVAL, work)
 
     def tell(self) -> None:

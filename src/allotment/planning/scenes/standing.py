@@ -111,10 +111,12 @@ class _Desk:
                 self.snapshot.named(kinds.CONFIG_MAP, f"{owner[1]}-volumes", owner[0]),
                 self.snapshot.named(kinds.SERVICE, owner[1], owner[0]),
             )
-            return LiveJob(running=self._running(pods), over=any(map(had_job, remembered)))
+            running = self._running(pods)
+            since = min((each.since for each in running.values()), default=None)
+            return LiveJob(running=running, over=any(map(had_job, remembered)), arrival=since)
         lists = (fields.text(job, "status", each) for each in ("completedIndexes", "failedIndexes"))
         done = frozenset[int]().union(*map(indexes_of, lists))
-        return LiveJob(done, self._running(pods), ending_of(job) is not None)
+        return LiveJob(done, self._running(pods), ending_of(job) is not None, self._arrival(job))
 
     def _has_devices(self, pod: Object) -> bool:
         spec = pod.get("spec") or {}
@@ -137,6 +139,11 @@ class _Desk:
         for name in claims_of(pod):
             if name in self.claims:
                 yield from map(str, self.claims[name].devices)
+
+    def _arrival(self, value: Object | None) -> float:
+        """When something was sent: before what is planned, though nobody says when."""
+        told = fields.text(value, "metadata", "creationTimestamp")
+        return min(-1.0, seconds(told) - self.snapshot.time) if told else -1.0
 
     def _since(self, pod: Object) -> float:
         began = fields.text(pod, "status", "startTime")
@@ -167,6 +174,7 @@ class _Desk:
                 kind=left.kind,
                 ask=self.asks.of(template, owner[0], count),
                 units=left.units,
+                arrival=self._arrival(job or workload or (pods[0] if pods else None)),
                 least=least(workload, count),
                 most=count,
                 priority=self._priority(pods, workload),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -24,11 +24,11 @@ _KAI: Final = frozenset({Scheduler.KAI, Scheduler.BOTH})
 
 
 def without_jobs(choices: Choices) -> Choices:
-    """The choices where no Job controller makes the pods: what is next begins at once."""
-    return replace(choices, pace=replace(choices.pace, job_sync=0.0))
+    """The choices where nothing is sent, and no Job controller makes pods: what is next begins at once."""
+    return replace(choices, pace=replace(choices.pace, job_sync=0.0, sending=0.0))
 
 
-def paces(choices: Choices, scheduler: Scheduler, works: Iterable[Work] = ()) -> Iterator[Assumption]:
+def paces(choices: Choices, scheduler: Scheduler, works: Sequence[Work] = ()) -> Iterator[Assumption]:
     """How fast things go that are no pages; of images only where any of the works has one to pull."""
     pace, usual = choices.pace, Pace()
 
@@ -47,6 +47,9 @@ def paces(choices: Choices, scheduler: Scheduler, works: Iterable[Work] = ()) ->
             source("job_sync", told),
             "the Job controller gathers what happens to pods for a second",
         )
+    if pace.sending and sum(work.arrival > 0 for work in works):
+        said = "by name, as `allot apply` sends them; as far apart as was seen with a real control plane"
+        yield Assumption("works are sent one by one", f"{pace.sending:g} s", source("sending", guess), said)
     wrong = choices.chances
     chances = f"{wrong.unit_fails:.1%} of volumes, {wrong.node_lost_per_hour:g} nodes an hour"
     yield Assumption(

@@ -7,7 +7,7 @@ what a cluster would be. What the bucket shows complete, and what a live Job has
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from allotment.kubernetes import kinds
@@ -35,12 +35,14 @@ GANG_RECIPE: Final = "gang/"
 class LiveJob:
     """What a Job of this name on the cluster has come to: indexes that are over, and pods that run, by index.
 
-    One that is ``over`` has nothing left to do, and is not created again.
+    One that is ``over`` has nothing left to do, and is not created again. ``arrival`` is when it was sent, at
+    most 0, if it was.
     """
 
     done: frozenset[int] = frozenset()
     running: Mapping[int, Running] = field(default_factory=dict)
     over: bool = False
+    arrival: float | None = None
 
 
 NOT_SENT: Final[Mapping[tuple[str, str], LiveJob]] = {}
@@ -49,7 +51,10 @@ _NEW: Final = LiveJob()
 
 @dataclass(frozen=True, slots=True)
 class Maker:
-    """Makes works of one team's rendered objects. ``live`` are Jobs that are there, by namespace and name."""
+    """Makes works of one team's rendered objects. ``live`` are Jobs that are there, by namespace and name.
+
+    What is not there yet is sent one after the other, by name, so many seconds apart (``sending``).
+    """
 
     repository: Repository
     platform: Platform
@@ -59,9 +64,20 @@ class Maker:
     known: Known
     live: Mapping[tuple[str, str], LiveJob] = field(default_factory=lambda: NOT_SENT)
     planned: bool = True
+    sending: float = 0.0
 
     def works(self, names: Sequence[str]) -> Iterator[Work]:
-        """The works of these names, or of all."""
+        """The works of these names, or of all, in the order in which they are sent."""
+        sent = 0
+        for job, work in self._works(names):
+            arrival = self.live.get(_name(job), _NEW).arrival
+            if arrival is None:
+                arrival = sent * self.sending
+                sent += 1
+            yield replace(work, arrival=arrival)
+
+    def _works(self, names: Sequence[str]) -> Iterator[tuple[Object, Work]]:
+        """Each with its Job or Deployment."""
         repository = self.repository
         for campaign in repository.campaigns.values():
             if not campaign.suspend and (not names or campaign.name in names):
@@ -73,7 +89,7 @@ class Maker:
             if not names or gang.name in names:
                 yield from self._gang(gang)
 
-    def _campaign(self, campaign: Campaign) -> Iterator[Work]:
+    def _campaign(self, campaign: Campaign) -> Iterator[tuple[Object, Work]]:
         """A work for each part that has anything left to do."""
         jobs = self._jobs("campaign", campaign.name)
         volumes = campaign.volumes
@@ -81,7 +97,7 @@ class Maker:
             name = job_name(campaign.name, part.number)
             here, volumes = volumes[: part.volumes], volumes[part.volumes :]
             if name in jobs and (work := self._part(campaign, part, here, jobs[name])) is not None:
-                yield work
+                yield jobs[name], work
 
     def _part(self, campaign: Campaign, part: Part, volumes: Sequence[Volume], job: Object) -> Work | None:
         pipeline = self.repository.pipelines[campaign.pipeline]
@@ -144,54 +160,60 @@ class Maker:
                 found.append(Unit(volume.id, 1, 1))
         return found
 
-    def _fleet(self, fleet: Fleet) -> Iterator[Work]:
+    def _fleet(self, fleet: Fleet) -> Iterator[tuple[Object, Work]]:
         found = self._made(kinds.DEPLOYMENT.name, cut(fleet.name, 52))
         if found is None:
             return
         copies = int(found["spec"]["replicas"])
         running = self.live.get(_name(found), _NEW).running.values()
-        yield Work(
-            name=fleet.name,
-            team=self.team.name,
-            kind=Kind.FLEET,
-            ask=self.asks.of(found["spec"]["template"], namespace_of(self.team), copies),
-            least=copies,
-            most=copies,
-            priority=self.platform.lanes[fleet.priority].value,
-            preemptible=fleet.preemptible,
-            together=together_of(found),
-            image=fleet.image or "",
-            grace=float(self.platform.defaults.grace_seconds),
-            planned=self.planned,
-            running=tuple(sorted(running, key=lambda each: each.number))[:copies],
+        yield (
+            found,
+            Work(
+                name=fleet.name,
+                team=self.team.name,
+                kind=Kind.FLEET,
+                ask=self.asks.of(found["spec"]["template"], namespace_of(self.team), copies),
+                least=copies,
+                most=copies,
+                priority=self.platform.lanes[fleet.priority].value,
+                preemptible=fleet.preemptible,
+                together=together_of(found),
+                image=fleet.image or "",
+                grace=float(self.platform.defaults.grace_seconds),
+                planned=self.planned,
+                running=tuple(sorted(running, key=lambda each: each.number))[:copies],
+            ),
         )
 
-    def _gang(self, gang: Gang) -> Iterator[Work]:
+    def _gang(self, gang: Gang) -> Iterator[tuple[Object, Work]]:
         job = self._jobs("gang", gang.name).get(job_name(gang.name))
         live = _NEW if job is None else self.live.get(_name(job), _NEW)
         if job is None or live.over or len(live.done) >= gang.workers:
             return
         running = live.running.values()
         seconds = None if gang.duration is None else float(gang.duration)
-        yield Work(
-            name=gang.name,
-            team=self.team.name,
-            kind=Kind.GANG,
-            ask=self.asks.of(job["spec"]["template"], namespace_of(self.team), gang.workers),
-            units=(Unit(gang.name, 1, seconds=seconds),),
-            least=gang.min,
-            most=gang.workers,
-            priority=self.platform.lanes[gang.priority].value,
-            preemptible=gang.preemptible and self.platform.lanes[gang.priority].preemptible,
-            together=together_of(job),
-            recipe="" if seconds is not None else f"{GANG_RECIPE}{gang.name}",
-            image=gang.image or "",
-            retries=self.platform.defaults.retries,
-            reclaims=self.platform.defaults.reclaims,
-            grace=float(self.platform.defaults.grace_seconds),
-            max_seconds=float("inf"),
-            planned=self.planned,
-            running=tuple(sorted(running, key=lambda each: each.number)),
+        yield (
+            job,
+            Work(
+                name=gang.name,
+                team=self.team.name,
+                kind=Kind.GANG,
+                ask=self.asks.of(job["spec"]["template"], namespace_of(self.team), gang.workers),
+                units=(Unit(gang.name, 1, seconds=seconds),),
+                least=gang.min,
+                most=gang.workers,
+                priority=self.platform.lanes[gang.priority].value,
+                preemptible=gang.preemptible and self.platform.lanes[gang.priority].preemptible,
+                together=together_of(job),
+                recipe="" if seconds is not None else f"{GANG_RECIPE}{gang.name}",
+                image=gang.image or "",
+                retries=self.platform.defaults.retries,
+                reclaims=self.platform.defaults.reclaims,
+                grace=float(self.platform.defaults.grace_seconds),
+                max_seconds=float("inf"),
+                planned=self.planned,
+                running=tuple(sorted(running, key=lambda each: each.number)),
+            ),
         )
 
     def _jobs(self, what: str, name: str) -> Mapping[str, Object]:

@@ -75,7 +75,7 @@ class KaiAdapter:
             namespace=team.namespace,
             queue=team.share_queue,
             asked=self.ground.asked(work),
-            created=now,
+            created=min(now, work.arrival),
             minimum=least,
             firm=self.placing or not work.preemptible,
         )

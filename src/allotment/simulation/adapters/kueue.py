@@ -43,7 +43,8 @@ class KueueAdapter:
         self.binder.arrived(work, now)
         if work.kind is Kind.FLEET:
             return work.most
-        ledger.make(work, ledger.key_of(work), least_of(work, open_indexes(work)), now)
+        since = min(now, work.arrival)
+        ledger.make(work, ledger.key_of(work), least_of(work, open_indexes(work)), now, since)
         return 0
 
     def placed(self, starts: Sequence[Start], now: float) -> None:

@@ -53,15 +53,15 @@ class Ledger:
         """The same of a pod that has a Workload of its own."""
         return self.key_of(self.works[pod.work], f"{pod.work}-{pod.number}-{pod.attempt}")
 
-    def make(self, work: Work, key: str, width: int, now: float) -> Job:
-        """A Job is made, with a Workload that asks for its width."""
+    def make(self, work: Work, key: str, width: int, now: float, since: float | None = None) -> Job:
+        """A Job is made, with a Workload that asks for its width, as it does ``since`` it was there."""
         queue = self.setting.teams[work.team].local_queue
         left = open_indexes(work) if work.kind is Kind.CAMPAIGN else width
         job = Job(work, key, queue, self._shape(work), now, width, left, stepped=now)
         self.jobs[key] = job
         self.movable += job.may_move
         name, job.serial = key.rpartition("/")[2], 1
-        job.asked = self.put(job, job.workload(name, width, now))
+        job.asked = self.put(job, job.workload(name, width, now if since is None else since))
         self.untold[key] = None
         return job
 

@@ -160,7 +160,11 @@ class _Entry:
             raise self.refused(key, "a quantity such as `16Gi`") from None
 
     def refused(self, key: str, wanted: str) -> AllotmentError:
-        return AllotmentError(f"`{key}` is {self.told.get(key)!r}, and not {wanted}", where=self.where)
+        told = json.dumps(self.told.get(key), ensure_ascii=False)
+        return AllotmentError(f"`{key}` is {told}, and not {wanted}", where=self.where)
+
+    def missing(self, key: str, example: str) -> AllotmentError:
+        return AllotmentError(f"`{key}` is missing", where=self.where, remedy=f"write {example}")
 
 
 def _job(entry: _Entry, number: int) -> Job:
@@ -168,6 +172,8 @@ def _job(entry: _Entry, number: int) -> Job:
     if not name:
         raise entry.refused("work", "a name")
     kind = JobKind(entry.one_of("kind", JobKind, JobKind.JOB))
+    if kind is not JobKind.FLEET and "seconds" not in entry.told:
+        raise entry.missing("seconds", 'how long it takes: "seconds": 3600')
     gpus, share = _cards(entry)
     seconds = None if kind is JobKind.FLEET else entry.number("seconds", -1.0, least=0.0)
     return Job(

@@ -42,9 +42,14 @@ def team_of(user: str, teams: int) -> str:
     return f"team-{int.from_bytes(digest, 'big') % teams + 1}"
 
 
+def team_of_job(job: Job, making: Making) -> str:
+    """The team of a job: what the trace says, or that of its user."""
+    return job.team or team_of(job.user, making.teams)
+
+
 def teams_of(jobs: Iterable[Job], making: Making) -> tuple[str, ...]:
     """The teams that the jobs belong to."""
-    return tuple(sorted({job.team or team_of(job.user, making.teams) for job in jobs}))
+    return tuple(sorted({team_of_job(job, making) for job in jobs}))
 
 
 def works_of(jobs: Iterable[Job], making: Making | None = None) -> tuple[Work, ...]:
@@ -87,7 +92,7 @@ def _work(job: Job, making: Making, asks: dict[tuple[object, ...], Ask]) -> Work
     whole = job.pods if kind is Kind.GANG else 1
     return Work(
         job.name,
-        job.team or team_of(job.user, making.teams),
+        team_of_job(job, making),
         kind,
         ask,
         units=() if kind is Kind.FLEET else tuple(_units(job, making)),
