@@ -68,6 +68,21 @@ def test_campaigns_fleets_and_gangs_are_works(tmp_path: Path) -> None:
     assert train.units[0].seconds == 7200
 
 
+def test_works_of_one_apply_come_one_after_the_other(tmp_path: Path) -> None:
+    found = repository(tmp_path, gangs_train=GANG, fleets_serve=FLEET)
+    shown = scene(found, "kai")
+    assert [(work.name, work.arrival) for work in shown.works] == [
+        ("letters", 0),
+        ("serve", 0.1),
+        ("train", 0.2),
+    ]
+    told = {each.subject: each for each in shown.assumptions}
+    assert told["works are sent one by one"].source is Source.GUESS
+    assert told["a Job's next pod, after one has ended"].source is Source.PUBLISHED
+    alone = {each.subject for each in scene(repository(tmp_path / "alone"), "kai").assumptions}
+    assert "works are sent one by one" not in alone
+
+
 @pytest.mark.parametrize("scheduler", ALL)
 def test_what_is_claimed_is_what_is_rendered(tmp_path: Path, scheduler: str) -> None:
     found = repository(tmp_path)
@@ -300,6 +315,7 @@ def test_this_machine_has_its_own_processors_and_pulls_no_image(tmp_path: Path) 
     (machine,) = shown.setting.state.nodes.values()
     assert (machine.allocatable["cpu"], machine.allocatable["memory"]) == (2000, 8 * 2**30)
     assert (shown.works[0].image, shown.works[0].ask.request.cpu) == ("", 1000.0)
+    assert (shown.setting.pace.job_sync, shown.setting.pace.sending) == (0, 0)
     outcome = simulate(shown.setting, shown.works, shown.run_times, Draws(1), 86_400.0)
     moments = [each.bound for each in outcome.spans]
     running = [sum(each.bound <= at < each.ended for each in outcome.spans) for at in moments]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from tests.kubernetes.follow.told import NAMES, situation
 from tests.planning.scene_files import (
     ARCHIVE,
     CAMPAIGN,
+    NOW,
     PIPELINE,
     claim,
     cluster,
@@ -34,6 +36,7 @@ from tests.planning.scene_files import (
 )
 
 SINCE = -600.0
+AN_HOUR_BEFORE = datetime.fromtimestamp(NOW - 3600, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def scene(found: Repository, place: Place, scheduler: str = "kueue", **rest: Any) -> Scene:
@@ -131,6 +134,17 @@ def test_work_of_others_in_queues_can_be_evicted_and_stays_until_then(tmp_path: 
     ending = named(scene(found, place, choices=Choices(Pace(others_stay=3600.0))), "spectra of laboratory")
     assert ending.kind is Kind.CAMPAIGN
     assert [unit.seconds for unit in ending.units] == [3600.0, 3600.0]
+
+
+def test_what_stands_was_there_before_what_is_planned(tmp_path: Path) -> None:
+    found = repository(tmp_path)
+    waits = held("laboratory", "laboratory", 4, "spectra")
+    waits = {**waits, "metadata": {**waits["metadata"], "creationTimestamp": AN_HOUR_BEFORE}, "status": {}}
+    place = cluster(*of_platform(), waits)
+    shown = scene(found, place)
+    assert (named(shown, "letters").arrival, named(shown, "spectra of laboratory").arrival) == (0.0, -3600.0)
+    place = cluster(*of_platform(), *sent(found, {}))
+    assert named(scene(found, place), "letters").arrival == -1.0
 
 
 def test_what_the_scheduler_does_not_manage_only_takes_its_devices(tmp_path: Path) -> None:
