@@ -62,9 +62,9 @@ def test_one_campaign_is_one_screen_that_a_newcomer_can_read(capsys: pytest.Capt
     out = said(capsys)
     assert "+ campaigns/letters: 2 volumes" in out
     assert "campaign letters: 2 volumes, 3 pages, window 1..2" in out
-    assert "fits 2 of 5 cards (2 x H100-SXM-80); the first thing in the others' way: that they have" in out
+    assert "fits 2 of 5 cards (2 x H100-SXM-80); not all have at least" in out
     assert "(3 x L4: memory is 22.49Gi (23034Mi))" in out
-    assert "starts    at once" in out
+    assert "starts    in 2 s (" in out
     assert "an hour of H100-SXM-80)" in out
     assert "nobody: nothing else is known to run or wait there" in out
     assert "checksum only reads the page" in out
@@ -146,7 +146,7 @@ def test_a_file_gets_no_colours_and_no_width(root: Path, capsys: pytest.CaptureF
         (["--budget", "1000"], 0, "budget of 1,000 EUR kept"),
         (["--budget", "0.0001 EUR"], 1, "EUR missed"),
         (["--deadline", "2d"], 0, "kept"),
-        (["--deadline", "1s"], 1, "missed in 100% of the draws"),
+        (["--deadline", "1s"], 1, "missed in all of the draws"),
         (["--deadline", "2d", "--budget", "0.0001"], 1, "kept"),
     ],
 )
@@ -290,7 +290,7 @@ def test_what_kubectl_prints_of_a_cluster_will_do(root: Path, capsys: pytest.Cap
     (root / "cluster.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     out = said(capsys, "--snapshot", "cluster.json", world="")
     assert "fits 4 of 4 cards (4 x H100-SXM-80)" in out
-    assert "starts    at once" in out
+    assert "starts    in 2 s (" in out
     assert "the cluster is taken to be as it was" in out
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from allotment.cli.forms.plan_data import as_json
 from allotment.cli.forms.plan_markdown import as_markdown
 from allotment.cli.forms.plan_text import as_text
+from allotment.cli.forms.plan_words import moment
 from allotment.cli.pages.plan import plan_page
 from allotment.planning.plan.plan import (
     Becomes,
@@ -152,3 +154,41 @@ def test_no_text_breaks_any_form(text: str) -> None:
 def test_who_pays_is_told_by_name(payer: Payer, words: str) -> None:
     plan = replace(plan_with("x"), payers=(payer,))
     assert words in "\n".join(as_text(plan, NOW, None))
+
+
+def test_what_never_runs_has_nobody_who_pays() -> None:
+    plan = plan_with("x")
+    never = replace(plan, works=tuple(each for each in plan.works if each.never))
+    for shown, is_told in ((plan, True), (never, False)):
+        assert ("who pays" in as_text(shown, NOW, None)) is is_told
+        assert ("**who pays**" in as_markdown(shown, NOW)) is is_told
+
+
+@pytest.mark.parametrize(
+    ("missed", "words"),
+    [
+        (0.0, "missed in none of the draws"),
+        (0.25, "missed in 25% of the draws"),
+        (1.0, "missed in all of the draws"),
+    ],
+)
+def test_a_deadline_is_told_by_the_draws_that_miss_it(missed: float, words: str) -> None:
+    plan = plan_with("x")
+    work = replace(plan.works[0], late=missed)
+    told = as_text(replace(plan, works=(work,), held=()), NOW, None)
+    assert f"  late      the deadline is {words}" in told
+
+
+def test_an_end_on_another_day_is_not_shown_before_it_comes() -> None:
+    plan = plan_with("x")
+    shown = moment(plan, 86_400.0 + 61.0, NOW).partition(" (")
+    day = datetime.fromtimestamp(NOW + 86_400.0 + 61.0, UTC).astimezone()
+    assert shown[0] == "in 1 d 1 h"
+    assert shown[2] == f"{(day + timedelta(seconds=59)):%Y-%m-%d %H:%M})"
+
+
+def test_a_line_of_intervals_says_what_its_signs_are_and_of_which_zone_its_clock_is() -> None:
+    told = "\n".join(as_text(plan_with("x"), NOW, None))
+    assert "start, and end: ├ p10 ● p50 ┤ p90" in told
+    zone = datetime.fromtimestamp(NOW, UTC).astimezone()
+    assert f"as of {zone:%H:%M:%S} {zone:%Z}" in told

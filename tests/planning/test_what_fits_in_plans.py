@@ -9,12 +9,14 @@ import pytest
 
 from allotment.devices.claims import ClaimSpec, Constraint
 from allotment.devices.describe import parse_description
+from allotment.devices.known_classes import CPU_DRIVER
 from allotment.devices.server import Server
+from allotment.devices.slices import Device
 from allotment.needs import claim_for
 from allotment.planning.plan.caveats import caveats_of, sharing_caveats
 from allotment.planning.plan.fitting import fits_of
-from allotment.planning.plan.locally import as_run_here, said_here
-from allotment.planning.plan.plan import Fits
+from allotment.planning.plan.locally import as_run_here, said_here, waits_here
+from allotment.planning.plan.plan import Fits, Waiting, WorkPlan
 from allotment.planning.why.why import State
 from allotment.platform.model import Card, Platform
 from allotment.platform.need import MemoryRange, Need
@@ -22,6 +24,7 @@ from allotment.quantities import GI
 from allotment.repository.model import Campaign, Pipeline, Repository, Window
 from allotment.scheduling.state.pod_groups import PodRequest
 from allotment.scheduling.state.pods import PodClaim
+from allotment.simulation.quantiles import Spread
 from allotment.simulation.work import Ask, Kind, Work
 
 CLUSTER = Platform(engine="kubernetes")
@@ -48,7 +51,7 @@ def fits(need: Need, world: str, platform: Platform = CLUSTER) -> Fits:
             Need(memory=MemoryRange(at_least=40 * GI)),
             "8 x H100-SXM, 8 x L4",
             "fits 8 of 16 cards",
-            "that they have at least 40Gi of memory (8 x L4: memory is 22.49Gi (23034Mi))",
+            "not all have at least 40Gi of memory (8 x L4: memory is 22.49Gi (23034Mi))",
             id="memory",
         ),
         pytest.param(
@@ -69,7 +72,7 @@ def test_a_class_of_the_platforms_is_told_by_its_name() -> None:
     platform = Platform(engine="kubernetes", cards={"l4": Card("L4", "gpu-l4")})
     found = fits(Need(card=("L4",)), "1 x L4, 3 x H100-SXM", platform)
     assert found.sentence == "fits 1 of 4 cards"
-    assert found.obstacle.startswith("that they are of class gpu-l4 (3 x H100-SXM-80: ")
+    assert found.obstacle.startswith("not all are of class gpu-l4 (3 x H100-SXM-80: ")
 
 
 def test_what_never_fits_says_so_with_what_would() -> None:
@@ -99,7 +102,9 @@ def test_later_releases_and_cards_that_are_whole_need_no_caveat() -> None:
     assert not list(caveats_of("books", OF_ONE_CARD, whole, "1.36"))
 
 
-def test_without_a_card_this_machine_falls_back_to_processors_and_no_wider(tmp_path: Path) -> None:
+def test_without_a_card_this_machine_falls_back_to_processors_and_begins_with_what_fits(
+    tmp_path: Path,
+) -> None:
     need = Need(fallback=(Need(cpu=2),))
     found = Repository(
         tmp_path, {"p": Pipeline("p", (), gpu=need)}, {"c": Campaign("c", "p", (), Window(2, 8))}
@@ -110,9 +115,32 @@ def test_without_a_card_this_machine_falls_back_to_processors_and_no_wider(tmp_p
     empty = replace(processors, slices=())
     here, said = as_run_here(found, empty)
     assert here.pipelines["p"].gpu == Need(cpu=2)
-    assert here.campaigns["c"].window == Window(1, 1)
+    assert here.campaigns["c"].window == Window(1, 8)
     assert said == ("c runs on processors, for there is no card here",)
     assert as_run_here(found, empty, here=False) == (found, ())
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("0/1 nodes are available: 1 Insufficient cpu.", "every processor is taken: there are 2"),
+        (
+            "0/1 nodes are available: 1 cannot allocate all claims.",
+            "every device that would do is in use",
+        ),
+        ("the quota of `archive` is used up", "the quota of `archive` is used up"),
+    ],
+)
+def test_waits_for_room_are_told_in_words_of_a_machine(message: str, told: str) -> None:
+    cores = parse_description("1 x L4")
+    (slice_,) = cores.slices
+    world = replace(
+        cores,
+        slices=(replace(slice_, driver=CPU_DRIVER, devices=(Device("cpu-0"), Device("cpu-1"))),),
+    )
+    work = WorkPlan("c", "t", "campaign", waits=(Waiting("Unschedulable", message, Spread(1, 1, 1)),))
+    (here,) = waits_here([work], world)
+    assert [each.message for each in here.waits] == [told]
 
 
 def test_what_is_said_of_clusters_is_not_said_here() -> None:
@@ -132,3 +160,15 @@ def test_what_is_said_of_clusters_is_not_said_here() -> None:
 )
 def test_who_shares_a_card_is_told_of(ask: Ask, told: bool) -> None:
     assert bool(list(sharing_caveats([Work("w", "t", Kind.CAMPAIGN, ask)]))) is told
+
+
+@pytest.mark.parametrize(
+    ("need", "world", "sentence"),
+    [
+        (Need(memory=MemoryRange(at_least=100 * GI)), "4 x H100-SXM", "fits 0 of 4 cards"),
+        (Need(memory=MemoryRange(at_least=40 * GI)), "4 x H100-SXM, 1 x L4", "fits 4 of 5 cards"),
+        (Need(sharing=("mig",)), "1 x H100-SXM mig=1g.10gb*7", "fits 7 of 7 devices"),
+    ],
+)
+def test_cards_are_cards_whether_any_would_do_or_not(need: Need, world: str, sentence: str) -> None:
+    assert fits(need, world).sentence == sentence

@@ -29,7 +29,7 @@ from allotment.planning.plan.changes import (
     sending_of,
 )
 from allotment.planning.plan.fitting import fits_of
-from allotment.planning.plan.locally import as_run_here, said_here
+from allotment.planning.plan.locally import as_run_here, said_here, waits_here
 from allotment.planning.plan.plan import Changes, Fits, Plan, Seen, WorkPlan
 from allotment.planning.plan.planning import plan_for
 from allotment.planning.plan.question import Question
@@ -98,6 +98,8 @@ def planned(
         if found.is_run_here:
             scene = replace(scene, notes=(*said_here(scene.notes), *said))
         plan = plan_for(scene, changes, question, team=found.team.name, seen=seen, told=told)
+        if found.is_run_here:
+            plan = replace(plan, works=waits_here(plan.works, found.chosen.world))
     if found.is_run_here and found.scheduler is None:
         plan = replace(plan, scheduler=LOCAL)
     return replace(plan, works=(*plan.works, *(_never(found, name, fits[name]) for name in never)))

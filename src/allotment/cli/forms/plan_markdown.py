@@ -54,11 +54,7 @@ def _lines(plan: Plan, now: float) -> Iterator[str]:
         yield ""
         yield from _list([line for work in plan.works for line in _said(work)])
         yield ""
-        yield "**who pays**"
-        yield ""
-        payers = [f"{each.kind} {each.name} of team {each.team}: {payer_words(each)}" for each in plan.payers]
-        yield from _list([*payers, *scheduler_words(plan)])
-        yield ""
+        yield from _paying(plan)
     yield from _list([f"beware: {each}" for each in plan.caveats])
     yield from _unfolded("what changes", [f"against {plan.changes.against}", *_changes(plan)])
     risks = [f"{each.words}: {risk_words(each)}" for each in plan.risks]
@@ -67,6 +63,16 @@ def _lines(plan: Plan, now: float) -> Iterator[str]:
     yield from _list((*plan.changes.notes, *plan.notes))
     yield ""
     yield f"_{plain(drawn(plan, now))}_"
+
+
+def _paying(plan: Plan) -> Iterator[str]:
+    if all(work.never for work in plan.works):
+        return
+    yield "**who pays**"
+    yield ""
+    payers = [f"{each.kind} {each.name} of team {each.team}: {payer_words(each)}" for each in plan.payers]
+    yield from _list([*payers, *scheduler_words(plan)])
+    yield ""
 
 
 def _row(plan: Plan, work: WorkPlan, now: float) -> Sequence[str]:

@@ -21,6 +21,7 @@ from allotment.cli.forms.plan_words import (
     drawn,
     fits_words,
     heading,
+    late_words,
     moments,
     money_words,
     nothing_words,
@@ -32,7 +33,7 @@ from allotment.cli.forms.plan_words import (
     title,
     uses_words,
 )
-from allotment.cli.pictures import sparkline
+from allotment.cli.pictures import WIDEST, sparkline
 from allotment.cli.shared import safe
 from allotment.cli.words import counted, span
 from allotment.planning.plan.plan import Becomes, Change, Plan, WorkPlan
@@ -40,6 +41,7 @@ from allotment.simulation.outcome import Outcome
 
 MOST: Final = 12
 FEW_ASSUMPTIONS: Final = 6
+LEGEND: Final = "start, and end: ├ p10 ● p50 ┤ p90"
 _COLOURS: Final = {
     Becomes.NEW: "green",
     Becomes.CHANGED: "yellow",
@@ -107,13 +109,13 @@ def _rows(plan: Plan, work: WorkPlan, now: float) -> Iterator[tuple[str, str]]:
     if work.ends:
         yield "ends", moments(plan, work.end, now)
     if work.late is not None:
-        yield "late", f"misses the deadline in {work.late:.0%} of the draws"
+        yield "late", f"the deadline is {late_words(work.late)}"
     if work.window:
         until = work.window[-1].at
         line = sparkline([band.p50 for band in work.window])
         most = max(band.p90 for band in work.window)
         if work.ends:
-            yield "when", when_line(work.start, work.end, until)
+            yield "when", f"{when_line(work.start, work.end, until):<{WIDEST}} {LEGEND}"
         yield "runs", f"{line} {counted(round(most), 'pod')} at most, over {span(until)}"
     if work.cards:
         yield "uses", uses_words(work.cards)
@@ -144,6 +146,8 @@ def _below(plan: Plan, now: float) -> Iterator[str]:
     for held in plan.held:
         colour = "green" if held.is_kept else "red"
         yield click.style(safe(bound_words(plan, held, now)), fg=colour)
+    if all(work.never for work in plan.works):
+        return
     yield ""
     yield "who pays"
     payers = [f"{each.kind} {each.name} (team {each.team}): {payer_words(each)}" for each in plan.payers]

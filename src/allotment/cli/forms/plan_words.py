@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Final
 
-from allotment.cli.words import clock, counted, span
+from allotment.cli.words import clock, counted, local, span
 from allotment.planning.plan.plan import Becomes, CardUse, Change, Held, Payer, Plan, Risk, WorkPlan
 from allotment.planning.scenes.values import Assumption
 from allotment.simulation.quantiles import Spread
@@ -17,7 +18,7 @@ MARKS: Final = {
     Becomes.REFUSED: "!",
     Becomes.UNCHANGED: "=",
 }
-AT_ONCE: Final = 60.0
+AT_ONCE: Final = 1.0
 _SCHEDULERS: Final = {
     "default": "the default scheduler",
     "kueue": "Kueue",
@@ -40,12 +41,13 @@ def heading(plan: Plan) -> str:
 
 def drawn(plan: Plan, now: float) -> str:
     """As of when, and how often it was played."""
+    at = f"as of {clock(plan.at, now)} {local(plan.at):%Z}".rstrip()
     if not plan.draws:
-        return f"as of {clock(plan.at, now)}"
+        return at
     seeds = f"seeds {plan.seed} to {plan.seed + plan.draws - 1}"
     times = "once" if plan.draws == 1 else f"{plan.draws:,} times"
     meaning = "p50 is the middle, p90 is kept by nine of ten"
-    return f"played {times} ({seeds}); {meaning}; as of {clock(plan.at, now)}"
+    return f"played {times} ({seeds}); {meaning}; {at}"
 
 
 def nothing_words(plan: Plan) -> str:
@@ -86,16 +88,22 @@ def fits_words(work: WorkPlan) -> str:
         told += f", {fits.free:,} of them free now"
     if not fits.obstacle or work.never == fits.obstacle:
         return told
-    return f"{told}; the first thing in the others' way: {fits.obstacle}"
+    return f"{told}; {fits.obstacle}"
 
 
 def moment(plan: Plan, seconds: float | None, now: float, *, begins: bool = False) -> str:
-    """A moment of the plan: how long until it, and by the clock; what begins within a minute does at once."""
+    """A moment of the plan: how long until it, and by the clock; what begins within a second does at once."""
     if seconds is None:
         return f"not within {span(plan.until)}"
     if begins and seconds < AT_ONCE:
         return "at once"
-    return f"in {span(seconds)} ({clock(plan.at + seconds, now)})"
+    return f"in {span(seconds)} ({_by_the_clock(plan.at + seconds, now)})"
+
+
+def _by_the_clock(at: float, now: float) -> str:
+    """When the clock shows what is not before the moment: where it shows no seconds, up to the minute."""
+    shows_seconds = local(at).date() == local(now).date()
+    return clock(math.ceil(round(at, 3)) if shows_seconds else math.ceil(at / 60) * 60, now)
 
 
 def moments(plan: Plan, spread: Spread, now: float, *, begins: bool = False) -> str:
@@ -165,9 +173,16 @@ def bound_words(plan: Plan, held: Held, now: float) -> str:
     if held.words == "budget":
         reached = "no price is known" if held.reached is None else f"p90 is {_money(plan, held.reached)}"
         return f"budget of {_money(plan, held.limit)} {kept}: {reached}"
-    chance = f", missed in {held.missed:.0%} of the draws"
+    chance = f", {late_words(held.missed)}"
     limit = f"deadline in {span(held.limit)} ({clock(plan.at + held.limit, now)})"
     return f"{limit} {kept}: p90 ends {moment(plan, held.reached, now)}{chance}"
+
+
+def late_words(missed: float) -> str:
+    """In how many of the draws a deadline is missed."""
+    if not missed:
+        return "missed in none of the draws"
+    return "missed in all of the draws" if missed == 1 else f"missed in {missed:.0%} of the draws"
 
 
 def assumption_words(each: Assumption) -> str:
@@ -215,6 +230,6 @@ def _money(plan: Plan, amount: float) -> str:
 def _figure(value: float | None) -> str:
     if value is None:
         return "more than the horizon holds"
-    if value >= 100 or value == round(value):
+    if value >= 100 or round(value, 1) == round(value) >= 10 or value == round(value):
         return f"{value:,.0f}"
     return f"{value:,.1f}" if value >= 10 else f"{value:.2g}"

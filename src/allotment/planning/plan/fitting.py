@@ -102,12 +102,14 @@ def _lost_words(step: Step, those: Sequence[Lost]) -> str:
     more = f", and {rest:,} more" if rest else ""
     in_class = _OF_CLASS.search(step.words) if step.stage is Stage.CLASS else None
     wanted = f"are of class {in_class[1]}" if in_class else step.words
-    return f"that they {wanted} ({lost.count:,} x {lost.card}{why_not}{more})"
+    return f"not all {wanted} ({lost.count:,} x {lost.card}{why_not}{more})"
 
 
 def _are_whole(found: Explanation) -> bool:
-    alike = [each for alternative in found.alternatives for each in alternative.alike]
-    return bool(alike) and all(each.kind == _WHOLE for each in alike)
+    """Whether what would do, or what comes nearest to it, are whole cards."""
+    kinds = {each.kind for alternative in found.alternatives for each in alternative.alike}
+    nearest = {each.nearest.kind for each in found.alternatives if each.nearest is not None}
+    return (kinds or nearest) == {_WHOLE}
 
 
 def _cards(found: Explanation) -> tuple[tuple[str, int], ...]:
