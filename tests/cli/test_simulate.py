@@ -58,6 +58,55 @@ def test_what_takes_no_time_or_all_of_it_is_played(
     assert "1 node with 8 cards" in capsys.readouterr().out
 
 
+def test_where_nothing_begins_the_exit_code_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "own.jsonl"
+    path.write_text('{"work": "x", "gpus": 99, "seconds": 4}\n', encoding="utf-8")
+    assert invoke(["simulate", "--trace", str(path), "--nodes", "1"]) == 1
+    told = capsys.readouterr()
+    assert told.err == "nothing of it begins in any column\n"
+    assert "x does not begin under default" in told.out
+    assert "cards in use over" not in told.out
+
+
+def test_works_are_called_what_the_trace_calls_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "own.jsonl"
+    lines = (
+        '{"work": "single", "team": "lab", "seconds": 60}',
+        '{"work": "wide", "team": "lab", "pods": 2, "seconds": 60}',
+        '{"work": "books", "team": "archive", "kind": "campaign", "volumes": 2, "seconds": 60}',
+        '{"work": "maps", "team": "both", "kind": "campaign", "volumes": 2, "seconds": 60}',
+        '{"work": "one", "team": "both", "seconds": 60}',
+    )
+    path.write_text("\n".join(lines), encoding="utf-8")
+    assert invoke(["simulate", "--trace", str(path), "--nodes", "1", "-o", "json"]) == 0
+    titles = {row["title"] for row in json.loads(capsys.readouterr().out)["rows"]}
+    assert titles >= {
+        "wait of lab's job",
+        "wait of lab's job of several pods",
+        "wait of archive's campaign",
+        "wait, half of both's jobs and campaigns",
+    }
+
+
+def test_one_draw_tells_nothing_of_chance(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    columns = ("--scheduler", "default", "--scheduler", "kai")
+    assert invoke(["simulate", "--trace", str(trace), "--nodes", "1", *columns, "-o", "json"]) == 0
+    (advice,) = json.loads(capsys.readouterr().out)["advice"]
+    assert advice["verdict"] == "cannot be told"
+    assert advice["reasons"][0] == "1 draw cannot tell a difference from chance: take 6 or more"
+
+
+def test_a_page_of_a_trace_says_what_was_asked(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["simulate", "--trace", str(trace), "--nodes", "1", "-o", "html"]) == 0
+    page = capsys.readouterr().out
+    assert ">allot simulate<" in page
+    assert "<h1>Under default</h1>" in page
+
+
 def test_further_draws_take_other_times(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = trace.read_text(encoding="utf-8").replace('"seconds": 900', '"seconds": 90', 1)
     trace.write_text(text, encoding="utf-8")

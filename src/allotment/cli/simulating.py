@@ -8,6 +8,7 @@ from pathlib import Path
 from allotment.errors import UsageError, WorldError
 from allotment.planning.compare.comparing import Play, Told, compare
 from allotment.planning.compare.comparison import Comparison
+from allotment.planning.compare.rows import Kinds
 from allotment.planning.trace_scenes import Asked, variants_of
 from allotment.quantities import QuantityError
 from allotment.quantities.duration import parse_duration
@@ -16,12 +17,17 @@ from allotment.simulation.filling.fill import Filled, fill
 from allotment.simulation.filling.policies import Name
 from allotment.simulation.filling.ranking import Ties
 from allotment.simulation.setting import Scheduler
+from allotment.simulation.traces.jobs import Job, JobKind
 from allotment.simulation.traces.named import Trace
 from allotment.simulation.traces.own import lines_of
 from allotment.simulation.traces.times import Redrawing
-from allotment.simulation.traces.works import works_of
+from allotment.simulation.traces.works import Making, team_of_job, works_of
+from allotment.simulation.work import Kind
 
 MOST_ROWS = 20
+JOBS = ("job", "jobs")
+MANY_PODS = ("job of several pods", "jobs of several pods")
+SOME_EACH = ("job or campaign", "jobs and campaigns")
 DAY = 86_400.0
 
 
@@ -49,10 +55,24 @@ def compared(
         play.draws,
         play.until,
         by_work=len(jobs) <= MOST_ROWS,
+        kinds=kinds_of(jobs, asked.making),
         course=player,
         processes=play.processes,
     )
     return compare(variants_of(trace, asked, schedulers), playing, told)
+
+
+def kinds_of(jobs: Sequence[Job], making: Making) -> Kinds:
+    """What works are called that jobs of a trace became: jobs, unless the trace has campaigns of the team."""
+    found: dict[tuple[str, Kind], tuple[str, str]] = {}
+    campaigns = {team_of_job(job, making) for job in jobs if job.kind is JobKind.CAMPAIGN}
+    for job in jobs:
+        team = team_of_job(job, making)
+        if job.kind is JobKind.JOB and job.pods > 1:
+            found[team, Kind.GANG] = MANY_PODS
+        elif job.kind is JobKind.JOB:
+            found[team, Kind.CAMPAIGN] = SOME_EACH if team in campaigns else JOBS
+    return found
 
 
 def fillings_of(

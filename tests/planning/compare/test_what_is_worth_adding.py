@@ -28,7 +28,7 @@ def span(work: str = "books", team: str = "archive", **more: object) -> Span:
     return Span(work, team, 0, 1, "n1", (), "L4", **values)  # type: ignore[arg-type]
 
 
-def column(name: str, *spans: Span, **figures: float | tuple[float, ...]) -> Column:
+def column(name: str, *spans: Span, **figures: float | tuple[float | None, ...]) -> Column:
     """A column with the same figure in each draw, or with those that are given, by the rows' first words."""
     keys = {row.key.partition(".")[0] + row.key.partition(".")[2][:1]: row.key for row in ROWS}
     keys |= {"time": TIME.key, "books": BOOKS.key, "maps": MAPS.key, "wait": FLEETS.key}
@@ -136,8 +136,7 @@ def test_with_too_few_draws_the_answer_is_that_it_cannot_be_told() -> None:
     assert one.verdict is Verdict.UNKNOWN
     assert one.sentence == (
         "worth adding kai? cannot be told, against default: 1 draw cannot tell a difference from chance: "
-        "take 6 or more; better so far: all that ends is over after 1h instead of 2h "
-        "(-50 %, so in 1 of 1 draw)"
+        "take 6 or more; better so far: all that ends is over after 1h instead of 2h (-50 %)"
     )
     (two,) = advised(column("default", time=(7200.0,) * 2), column("kai", time=(7200.0,) * 2))
     assert two.reasons == ("2 draws cannot tell a difference from chance: take 6 or more",)
@@ -200,12 +199,20 @@ def test_what_the_other_cannot_do_at_all_is_a_yes_and_what_cannot_be_had_a_no() 
     assert (no.verdict, no.reasons) == (Verdict.NO, ("it cannot be had so: no fractions",))
 
 
+def test_what_never_ends_in_time_has_no_size() -> None:
+    never = (None,) * DRAWS
+    (found,) = advised(column("default", time=3600.0), column("kai", time=never))
+    assert found.costs == ("worse: all that ends is over not in time instead of 1h (in 8 of 8 draws)",)
+
+
 def test_it_is_said_how_many_draws_there_are_and_how_much_was_assumed() -> None:
     assumed = tuple(
         Assumption(subject, "1", source)
         for subject, source in (("a", Source.GUESS), ("b", Source.GUESS), ("c", Source.MEASURED))
     )
     columns = [replace(column("default", time=1.0), assumptions=assumed)]
-    assert rests_on(columns, 8).startswith("8 draws. What counts is beyond chance (sign test, 5 %)")
+    assert rests_on(columns, 8).startswith(
+        "8 draws. A difference counts that is beyond chance (sign test, 5 %)"
+    )
     assert rests_on(columns, 8).endswith("It rests on 2 guesses, which are listed below.")
     assert rests_on([], 1) == "1 draw: chance can be told from 6 draws on."

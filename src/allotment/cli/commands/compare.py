@@ -8,11 +8,10 @@ from pathlib import Path
 import click
 
 from allotment.cli.columns import terminal_width
-from allotment.cli.forms.compared_output import written
+from allotment.cli.forms.compared_output import code_of, written
 from allotment.cli.inputs import inputs_of, inputs_option
 from allotment.cli.shared import output_option, world_options, write_out
 from allotment.cli.world import AskedWorld, any_world
-from allotment.errors import EXIT_FINE
 from allotment.platform.model import SCHEDULERS
 
 DRAWS = 10
@@ -89,7 +88,7 @@ def command(
     differs, with its reason, and whether a scheduler is worth adding for this work.
 
     It is a simulation by models of the schedulers; what it takes for granted stands below. The exit code is
-    0 whatever the answer is.
+    0 whatever the answer is, and 1 where nothing begins in any column.
     """
     from allotment.cli.comparing import question, schedulers_of
     from allotment.cli.grounds import grounds
@@ -108,8 +107,9 @@ def command(
         has=ask.files.platform.scheduler,
     )
     variants = [*ask.variants(schedulers_of(schedulers, changes, ask.files.platform), changes)]
-    write_out(written(compare(variants, play, _told), form, None if out else terminal_width()), out)
-    return EXIT_FINE
+    compared = compare(variants, play, _told)
+    write_out(written(compared, form, None if out else terminal_width()), out)
+    return code_of(compared)
 
 
 def _told(name: str, done: int, of: int) -> None:

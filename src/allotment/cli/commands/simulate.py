@@ -11,7 +11,7 @@ import click
 
 from allotment.cli.columns import terminal_width
 from allotment.cli.forms import filled
-from allotment.cli.forms.compared_output import written
+from allotment.cli.forms.compared_output import code_of, written
 from allotment.cli.shared import output_option, write_out
 from allotment.errors import EXIT_FINE, UsageError
 from allotment.simulation.filling.fill import Filled
@@ -161,7 +161,8 @@ def command(
 
     With --policy the cluster is filled instead, as in the experiments on openb: tasks never end, and what
     counts is how many cards are given out when no more fit. What a trace does not tell (how large the cluster
-    is, who shares it, what a job keeps) is an input, and stands below the answer.
+    is, who shares it, what a job keeps) is an input, and stands below the answer. The exit code is 0, and 1
+    where nothing begins in any column.
     """
     from allotment.cli.simulating import DAY, compared, fillings_of, seconds_of, write_events, write_jobs
     from allotment.planning.compare.comparing import Play
@@ -192,7 +193,7 @@ def command(
     if events is not None:
         write_events(found, trace, asked, events)
     write_out(written(found, form, None if out else terminal_width(), "allot simulate"), out)
-    return EXIT_FINE
+    return code_of(found)
 
 
 def _filled_form(

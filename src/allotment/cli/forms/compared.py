@@ -37,8 +37,8 @@ def as_text(found: Comparison, width: int | None = None) -> Iterator[str]:
     yield from (click.style(line, bold=True) for line in wrap(safe(_headline(found)), limit))
     yield ""
     yield from lines_of(found, limit)
-    yield ""
-    yield from _folded(_legend(found), limit)
+    legend = _folded(_legend(found), limit)
+    yield from ("", *legend) if legend else ()
     for line in found.alike:
         yield from _folded(safe(line), limit)
     for column in found.columns:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 
+import click
+
 from allotment.cli.forms.compared import as_markdown, as_text
 from allotment.cli.forms.compared_data import as_data
+from allotment.errors import EXIT_FINE, EXIT_REFUSED
 from allotment.planning.compare.comparison import Comparison
 
 
@@ -23,3 +26,11 @@ def written(found: Comparison, form: str, width: int | None, command: str = "all
 
         return compare_page(found, command).rstrip("\n")
     return "\n".join(as_text(found, width))
+
+
+def code_of(found: Comparison) -> int:
+    """The exit code: 1 where nothing begins in any column, which is told on standard error."""
+    if not found.is_idle:
+        return EXIT_FINE
+    click.echo("nothing of it begins in any column", err=True)
+    return EXIT_REFUSED

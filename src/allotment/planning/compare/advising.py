@@ -62,10 +62,13 @@ class Weighed:
         """``books ends after 2h instead of 6h (-67 %, so in 8 of 8 draws)``."""
         here, there = (said(each.spread.p50, self.row.unit, currency) for each in (self.here, self.there))
         so = self.difference.less if self.is_less else self.difference.more
-        how = by_how_much(self.difference, self.row.unit)
-        drawn = f"{'so ' if how else ''}in {so} of {counted(self.difference.draws, 'draw')}"
+        is_known = self.here.spread.p50 is not None and self.there.spread.p50 is not None
+        how = by_how_much(self.difference, self.row.unit) if is_known else ""
+        draws = self.difference.draws
+        drawn = f"{'so ' if how else ''}in {so} of {counted(draws, 'draw')}" if draws > 1 else ""
         much = ", ".join(part for part in (how, drawn) if part)
-        return f"{titled(self.row)} {here} instead of {there} ({much})"
+        title = titled(self.row) if self.here.spread.p50 is not None else self.row.title
+        return f"{title} {here} instead of {there}" + (f" ({much})" if much else "")
 
 
 def advice_for(
@@ -92,9 +95,9 @@ def rests_on(columns: Sequence[Column], draws: int) -> str:
     if draws < FEWEST:
         return f"{counted(draws, 'draw')}: chance can be told from {FEWEST} draws on.{assumed}"
     return (
-        f"{draws} draws. What counts is beyond chance (sign test, {100 * CHANCE:.0f} %) and large enough: a "
-        f"tenth of the other's figure, of an end a minute too, of a wait 90 seconds, ten points of a "
-        f"percentage.{assumed}"
+        f"{draws} draws. A difference counts that is beyond chance (sign test, {100 * CHANCE:.0f} %) and "
+        "large: a tenth or more, and no less than a minute of an end and 90 seconds of a wait; of "
+        f"percentages ten points.{assumed}"
     )
 
 

@@ -18,7 +18,7 @@ from allotment.planning.compare.comparison import Cell, Column, Comparison, Diff
 from allotment.planning.compare.differences import held_against
 from allotment.planning.compare.ending import Draw, everywhere
 from allotment.planning.compare.first_difference import Course, first_difference
-from allotment.planning.compare.rows import KINDS, Kinds, ends_of, figures_of
+from allotment.planning.compare.rows import Kinds, ends_of, figures_of
 from allotment.planning.compare.unended import unended
 from allotment.planning.scenes.values import Assumption, Scene
 from allotment.simulation.many import Case, Task, course, played
@@ -59,7 +59,7 @@ class Play:
     processes: int | None = None
     by_work: bool = True
     course: CoursePlayer = course
-    kinds: Kinds = field(default_factory=lambda: KINDS)
+    kinds: Kinds = field(default_factory=dict)
     has: str = ""
 
 

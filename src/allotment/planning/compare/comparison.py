@@ -238,3 +238,8 @@ class Comparison:
     def played(self) -> tuple[Column, ...]:
         """The columns in which the work could be played."""
         return tuple(column for column in self.columns if not column.refused)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing begins in any of them, in the first draw."""
+        return not any(column.course.spans for column in self.played if column.course is not None)

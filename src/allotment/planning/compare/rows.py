@@ -20,9 +20,9 @@ HOUR: Final = 3600.0
 TENTHS: Final = 10
 """From so many works on, nine tenths of them are others than all."""
 Figure = tuple[Row, float | None]
-Kinds = Mapping[Kind, tuple[str, str]]
-"""What one work of a kind is called, and several."""
-KINDS: Final[Kinds] = {
+Kinds = Mapping[tuple[str, Kind], tuple[str, str]]
+"""What one work of a team and kind is called, and several, where that is not what the kind is called."""
+KINDS: Final = {
     Kind.CAMPAIGN: ("campaign", "campaigns"),
     Kind.FLEET: ("fleet", "fleets"),
     Kind.GANG: ("gang", "gangs"),
@@ -71,9 +71,9 @@ def ends_of(metrics: Metrics) -> dict[str, Ended]:
     }
 
 
-def figures_of(metrics: Metrics, kinds: Kinds = KINDS) -> dict[str, Figure]:
+def figures_of(metrics: Metrics, kinds: Kinds | None = None) -> dict[str, Figure]:
     """The rows of one outcome by their keys, in the order of the table, with their values."""
-    return {row.key: (row, value) for row, value in _figures(metrics, kinds)}
+    return {row.key: (row, value) for row, value in _figures(metrics, kinds or {})}
 
 
 def _figures(metrics: Metrics, kinds: Kinds) -> Iterable[Figure]:
@@ -103,7 +103,7 @@ def _figures(metrics: Metrics, kinds: Kinds) -> Iterable[Figure]:
 
 def _of_wait(wait: Waiting, kinds: Kinds) -> Iterable[Figure]:
     whose = f"{wait.team}'" if wait.team.endswith("s") else f"{wait.team}'s"
-    one, several = kinds[wait.kind]
+    one, several = kinds.get((wait.team, wait.kind), KINDS[wait.kind])
     who = f"{whose} {several if wait.works > 1 else one}"
     key = f"wait.{wait.team}.{wait.kind}"
     begun = 1 - wait.never / wait.works

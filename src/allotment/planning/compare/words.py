@@ -11,6 +11,7 @@ from allotment.quantities.duration import format_duration
 BEYOND: Final = "not in time"
 MANY_TIMES: Final = 2.0
 """From so much more on, it is told how many times."""
+ALMOST_ALL: Final = 99.0
 
 
 def lasting(seconds: float) -> str:
@@ -59,4 +60,5 @@ def by_how_much(difference: Difference, unit: Unit) -> str:
         return ""
     if difference.relative >= MANY_TIMES:
         return f"{difference.relative + 1:.3g} times"
-    return f"{100 * difference.relative:+.0f} %"
+    percent = 100 * difference.relative
+    return f"{percent:+.1f} %" if ALMOST_ALL < abs(percent) < 100 else f"{percent:+.0f} %"
