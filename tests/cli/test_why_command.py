@@ -94,7 +94,7 @@ def test_the_sentence_comes_first_then_the_funnel_then_what_helps(allot: Said) -
         "       -4 L4: memory is 22.49Gi (23034Mi)",
         "",
         "  what would make it fit (each was tried):",
-        "  1. write `memory: 79.64Gi` (asked: at least 80Gi) -> gpu-0 of node-1",
+        "  1. write `memory: 79.64Gi` (asked: at least 80Gi, and no card here has more) -> gpu-0 of node-1",
     ]
 
 

@@ -82,6 +82,12 @@ def test_what_never_fits_says_so_with_what_would() -> None:
     assert found.remedies
 
 
+def test_what_would_do_one_by_one_and_not_together_is_not_said_to_fit() -> None:
+    found = fits(Need(count=9), "2 nodes of 8 x H100-SXM")
+    assert found.sentence == "fits nowhere, though one by one 16 of 16 cards would do"
+    assert [each.words for each in found.remedies] == ["write `count: 8` (asked: 9)"]
+
+
 @pytest.mark.parametrize(
     ("claim", "version", "warned"),
     [

@@ -103,7 +103,7 @@ SITUATIONS: Mapping[str, Situation] = {
         State.NEVER,
         CauseKind.CLAUSE,
         ("at least 80Gi", "8 x H100-SXM-80: memory is 79.64Gi (81559Mi)", "4 x L4: memory is 22.49Gi"),
-        "write `memory: 79.64Gi` (asked: at least 80Gi)",
+        "write `memory: 79.64Gi` (asked: at least 80Gi, and no card here has more)",
     ),
     "missing attribute": Situation(
         H100S,
@@ -220,8 +220,7 @@ SITUATIONS: Mapping[str, Situation] = {
         State.NEVER,
         CauseKind.ONE_NODE,
         (
-            "fits on paper",
-            "no single node has it",
+            "8 are asked for on one node, and no node has so many",
             "of 8 that would do there are 4 on each of node-1, node-2",
         ),
         "write `count: 4` (asked: 8)",
@@ -312,7 +311,31 @@ def test_what_fits_says_so_and_where_and_proposes_nothing() -> None:
 
 def test_the_smallest_change_comes_first() -> None:
     told = why(need("80Gi", count=4), H100S)
-    assert told.changes[0].words == "write `memory: 79.64Gi` (asked: at least 80Gi)"
+    assert (
+        told.changes[0].words == "write `memory: 79.64Gi` (asked: at least 80Gi, and no card here has more)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "nearest"),
+    [
+        ("H200", "H100-SXM-80"),  # of the same architecture, though there is more of others
+        ("A100-80", "A100-40"),
+        ("L40S", "H100-SXM-80"),  # of another, with as much memory
+        ("B200", "H100-SXM-80"),
+        ("L4", "A100-40"),
+        ("Hopper", None),
+        ("Ada", "A100-40"),
+    ],
+)
+def test_the_nearest_kind_of_card_is_proposed(asked: str, nearest: str | None) -> None:
+    world = parse_description("8 x A100-40, 2 x T4, 1 x H100-SXM")
+    told = why(need(card=(asked,)), world)
+    words = [change.words for change in told.changes if change.kind is ChangeKind.CARD]
+    assert [each.partition("`card: ")[2].partition("`")[0] for each in words] == (
+        [nearest] if nearest else []
+    )
+    check_changes(told, world)
 
 
 def test_what_would_still_have_to_wait_comes_after_what_fits_now() -> None:
@@ -328,7 +351,10 @@ def test_what_would_still_have_to_wait_comes_after_what_fits_now() -> None:
 def test_two_things_are_changed_where_one_is_not_enough() -> None:
     told = why(need("80Gi", count=8), H100S)
     (change,) = told.changes
-    assert change.words == "write `memory: 79.64Gi` (asked: at least 80Gi), and write `count: 4` (asked: 8)"
+    assert change.words == (
+        "write `memory: 79.64Gi` (asked: at least 80Gi, and no card here has more), "
+        "and write `count: 4` (asked: 8)"
+    )
     check_changes(told, H100S)
 
 

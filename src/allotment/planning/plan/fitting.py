@@ -56,7 +56,7 @@ def fits_of(
     fits = Fits(
         asks=told.asks,
         state=told.state,
-        sentence=f"fits {alternative.would:,} of {everything:,} {noun}",
+        sentence=_sentence(told.state, alternative.would, f"{everything:,} {noun}"),
         all=everything,
         would=alternative.would,
         free=alternative.free,
@@ -67,6 +67,13 @@ def fits_of(
         notes=(*asked.given_up, *told.notes),
     )
     return fits, tuple(caveats_of(name, asked.claim, world, version))
+
+
+def _sentence(state: State, would: int, of: str) -> str:
+    """How many would do; where each would and no pod fits all the same, that they are not enough together."""
+    if state is State.NEVER and would:
+        return f"fits nowhere, though one by one {would:,} of {of} would do"
+    return f"fits {would:,} of {of}"
 
 
 def _best(alternatives: Sequence[Alternative]) -> Alternative:

@@ -152,8 +152,8 @@ def _of_node(found: Sifted, step: Step) -> str:
     if total < found.needed:
         return f"{found.needed} are asked for, and only {total} {state}: {have}"
     return (
-        f"it fits on paper, and no single node has it: {found.needed} are asked for on one node, and of "
-        f"{total} that {state} there are {have}"
+        f"{found.needed} are asked for on one node, and no node has so many: of {total} that {state} there "
+        f"are {have}"
     )
 
 

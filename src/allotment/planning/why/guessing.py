@@ -23,6 +23,7 @@ from allotment.needs.nearest import in_gi
 from allotment.needs.same import same_words
 from allotment.needs.select import unguarded
 from allotment.planning.why.guess import MOST_VALUES, ChangeKind, Guess, Other, other_values
+from allotment.planning.why.near_cards import cards_named, how_far
 from allotment.planning.why.room import Room
 from allotment.planning.why.sieve import taint_words
 from allotment.planning.why.steps import Sifted
@@ -153,9 +154,8 @@ class _Guessing:
         below = [size for size in sizes if size < least or size == asked.more_than]
         for size in reversed(below[-MOST_VALUES:]):
             low = parse_bytes(in_gi(size))
-            yield self._of_memory(
-                clause, replace(asked, at_least=low, more_than=None), 1 - low / (least or 1)
-            )
+            bounds = replace(asked, at_least=low, more_than=None)
+            yield self._of_memory(clause, bounds, 1 - low / (least or 1), is_most=size == sizes[-1])
         if asked.at_most is not None:
             for size in [size for size in sizes if size > asked.at_most][:MOST_VALUES]:
                 high = -(-size // GI) * GI
@@ -163,7 +163,9 @@ class _Guessing:
         what = "take `memory` out" if self.is_need else "ask for no amount of memory"
         yield self._drop(clause, what)
 
-    def _of_memory(self, clause: Clause, bounds: MemoryRange, ratio: float) -> Guess:
+    def _of_memory(
+        self, clause: Clause, bounds: MemoryRange, ratio: float, *, is_most: bool = False
+    ) -> Guess:
         text = in_gi(bounds.at_least or 0)
         if bounds.at_most is not None:
             text = f"{text}..{in_gi(bounds.at_most)}"
@@ -171,18 +173,20 @@ class _Guessing:
         exact = self._in_place(clause, memory_selectors(bounds))
         size = max(_LEAST_RATIO, ratio) * 0.6
         asked = clause.words.removeprefix("have ").removesuffix(" of memory")
-        words = f"{verb} (asked: {asked})"
+        words = f"{verb} (asked: {asked}{', and no card here has more' if is_most else ''})"
         return self._guess(ChangeKind.MEMORY, words, exact, size, clause.kind, clause.selectors)
 
     def _cards(self, clause: Clause) -> Iterator[Guess]:
         named = clause.words.removeprefix("are ")
         products = dict.fromkeys(each.listed.card for each in self.near)
-        cards = {card.id: card for product in products if (card := by_product_name(product)) is not None}
-        for name, card in list(cards.items())[: MOST_VALUES * 2]:
-            verb = f"write `card: {name}`" if self.is_need else f"ask for a card {name}"
+        found = {card.id: card for product in products if (card := by_product_name(product)) is not None}
+        asked = cards_named(named)
+        nearest = sorted(found.values(), key=lambda card: how_far(card, asked))
+        for place, card in enumerate(nearest[: MOST_VALUES * 2]):
+            verb = f"write `card: {card.id}`" if self.is_need else f"ask for a card {card.id}"
             exact = self._in_place(clause, card_selectors(CardChoice((card,))))
-            words = f"{verb} (asked: {named})"
-            yield self._guess(ChangeKind.CARD, words, exact, 0.55, clause.kind, clause.selectors)
+            words, size = f"{verb} (asked: {named})", 0.55 + place / 1000
+            yield self._guess(ChangeKind.CARD, words, exact, size, clause.kind, clause.selectors)
         yield self._drop(clause, "take `card` out" if self.is_need else f"ask for any card, not only {named}")
 
     # ---- selectors that somebody wrote
