@@ -39,7 +39,7 @@ def test_a_trace_is_held_side_by_side(trace: Path, capsys: pytest.CaptureFixture
     out = capsys.readouterr().out
     assert "30 works in own.jsonl (8 GPU), decided by simple, default, kai; 1 draw from seed 1" in out
     assert "all that ends is over" in out
-    assert "the cluster: 1 node with 8 cards (guess)" in out
+    assert "the cluster: 1 node with 8 cards (stated" in out
 
 
 @pytest.mark.parametrize(

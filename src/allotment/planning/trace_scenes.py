@@ -93,9 +93,11 @@ def _assumed(
     listed = bool(trace.nodes) and not asked.nodes
     size = f"{len(nodes):,} node{'' if len(nodes) == 1 else 's'} with {cards:,} cards"
     said = f"the jobs would hold {demand.cards:,.0f} cards in the mean if none waited"
-    yield Assumption("the cluster", size, Source.STATED if listed else Source.GUESS, said)
-    among = "1 team has all of it" if teams == 1 else f"{teams} teams with the same quota"
-    yield Assumption("shares", among, Source.GUESS, "users are divided by name")
+    said = f"--nodes; {said}" if asked.nodes else said
+    yield Assumption("the cluster", size, Source.STATED if listed or asked.nodes else Source.GUESS, said)
+    among = "1 team has all of it" if teams == 1 else f"{teams} teams with the same quota each"
+    named = "the trace names the teams" if all(job.team for job in jobs) else "users are divided by name"
+    yield Assumption("shares", among, Source.GUESS, f"{named}, and traces tell no quotas")
     if any(not job.pages for job in jobs):
         kept = f"what it had {format_duration(round(asked.making.checkpoint))} ago"
         yield Assumption("a job that is taken back keeps", kept, Source.GUESS, "traces do not tell")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from allotment.planning.compare.comparison import Row
 from allotment.planning.compare.rows import figures_of
 from allotment.simulation.metrics import Metrics, Spent, Waiting
 from allotment.simulation.over_time import OverTime
@@ -74,3 +76,34 @@ def test_hours_are_told_by_team_where_there_are_several() -> None:
     spent = (*METRICS.spent, Spent("lab", "maps", "L4", 1800.0))
     assert values(replace(METRICS, spent=spent))["gpu-hours.lab"] == 0.5
     assert "gpu-hours.archive" not in values(METRICS)
+
+
+PAGE = Path(__file__).parent.parent.parent.parent / "docs" / "compare.md"
+LEAST = {
+    "seconds": {60.0: "a minute", 90.0: "90 seconds"},
+    "count": {1.0: "one"},
+    "nodes": {0.25: "a quarter of a node"},
+    "part": {0.10: "ten points"},
+}
+
+
+def counts_from(row: Row) -> str:
+    """From when a difference of a row counts, in the words of the page."""
+    if row.counts.of:
+        return "a tenth of all GPU-hours"
+    least = LEAST.get(row.unit, {}).get(row.counts.least, "")
+    return ", and ".join(part for part in ("a tenth" if row.counts.part == 0.1 else "", least) if part)
+
+
+def test_the_page_says_from_when_each_row_counts() -> None:
+    lines = [line.strip("|").split(" | ") for line in PAGE.read_text(encoding="utf-8").splitlines()]
+    said = {cells[0].strip(): cells[-1].strip() for cells in lines if len(cells) == 3}
+    words = {title.strip(): said[cell] for cell in said for title in cell.split(",")}
+    waits = (Waiting("lab", Kind.GANG, 1, 60.0, 60.0, 60.0),)
+    rows = [row for row, _ in figures_of(replace(METRICS, waits=waits, fairness=1.0)).values()]
+    for row in rows:
+        title = row.title.partition(" (")[0].removesuffix(" of what ends").removesuffix(" of lab's gang")
+        if title in words:
+            assert counts_from(row) == words[title], row.key
+    assert {row.key for row in rows} >= {"makespan", "wait.lab.gang.max", "lost", "money", "free-nodes"}
+    assert sum(row.title.partition(" (")[0] in words for row in rows) >= 8
