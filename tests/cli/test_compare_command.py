@@ -63,10 +63,11 @@ def test_what_has_nothing_left_is_nothing_to_compare(
     with (tmp_path / "archive/campaigns/checksums.yaml").open("a", encoding="utf-8") as file:
         file.write("suspend: true\n")
     capsys.readouterr()
-    assert invoke(["compare", "checksums", "-C", "archive", "--describe", "1 x L4"]) == 2
-    told = capsys.readouterr().err
-    assert "there is nothing to compare: nothing of checksums is left to do" in told
-    assert "see `allot check`" not in told
+    words = ["compare", "checksums", "-C", "archive", "--describe", "1 x L4"]
+    assert invoke(words) == invoke(["plan", "checksums", "-C", "archive"]) == 0
+    assert "there is nothing to compare: nothing of checksums is left to do; name" in capsys.readouterr().out
+    assert invoke([*words, "-o", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["nothing_to_do"] is True
 
 
 def test_work_that_is_sent_later_ends_later(capsys: pytest.CaptureFixture[str]) -> None:

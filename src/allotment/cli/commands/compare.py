@@ -8,10 +8,11 @@ from pathlib import Path
 import click
 
 from allotment.cli.columns import terminal_width
-from allotment.cli.forms.compared_output import code_of, written
+from allotment.cli.forms.compared_output import code_of, nothing_written, written
 from allotment.cli.inputs import inputs_of, inputs_option
 from allotment.cli.shared import output_option, world_options, write_out
 from allotment.cli.world import AskedWorld, any_world
+from allotment.errors import EXIT_FINE
 from allotment.platform.model import SCHEDULERS
 
 DRAWS = 10
@@ -88,9 +89,9 @@ def command(
     differs, with its reason, and whether a scheduler is worth adding for this work.
 
     It is a simulation by models of the schedulers; what it takes for granted stands below. The exit code is
-    0 whatever the answer is, and 1 where nothing begins in any column.
+    0 whatever the answer is, also that there is nothing to do, and 1 where nothing begins in any column.
     """
-    from allotment.cli.comparing import question, schedulers_of
+    from allotment.cli.comparing import NothingLeftError, question, schedulers_of
     from allotment.cli.grounds import grounds
     from allotment.planning.compare.comparing import Play, compare
 
@@ -106,7 +107,11 @@ def command(
         prices.currency,
         has=ask.files.platform.scheduler,
     )
-    variants = [*ask.variants(schedulers_of(schedulers, changes, ask.files.platform), changes)]
+    try:
+        variants = [*ask.variants(schedulers_of(schedulers, changes, ask.files.platform), changes)]
+    except NothingLeftError as nothing:
+        write_out(nothing_written(nothing, form), out)
+        return EXIT_FINE
     compared = compare(variants, play, _told)
     write_out(written(compared, form, None if out else terminal_width()), out)
     return code_of(compared)

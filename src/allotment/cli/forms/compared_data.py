@@ -13,6 +13,7 @@ def as_data(found: Comparison) -> dict[str, Any]:
     """All of it for programs."""
     return {
         "format_version": found.format_version,
+        "nothing_to_do": False,
         "world": found.world,
         "works": list(found.works),
         "seed": found.seed,

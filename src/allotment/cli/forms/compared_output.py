@@ -8,8 +8,8 @@ import click
 
 from allotment.cli.forms.compared import as_markdown, as_text
 from allotment.cli.forms.compared_data import as_data
-from allotment.errors import EXIT_FINE, EXIT_REFUSED
-from allotment.planning.compare.comparison import Comparison
+from allotment.errors import EXIT_FINE, EXIT_REFUSED, AllotmentError
+from allotment.planning.compare.comparison import FORMAT_VERSION, Comparison
 
 
 def written(found: Comparison, form: str, width: int | None, command: str = "allot compare") -> str:
@@ -26,6 +26,14 @@ def written(found: Comparison, form: str, width: int | None, command: str = "all
 
         return compare_page(found, command).rstrip("\n")
     return "\n".join(as_text(found, width))
+
+
+def nothing_written(nothing: AllotmentError, form: str) -> str:
+    """That there is nothing to compare, in the form that was asked for: no more wrong than in a plan."""
+    if form == "json":
+        told = {"format_version": FORMAT_VERSION, "nothing_to_do": True, "notes": [nothing.what]}
+        return json.dumps(told, ensure_ascii=False, indent=2)
+    return "; ".join(part for part in (nothing.what, nothing.remedy) if part)
 
 
 def code_of(found: Comparison) -> int:
