@@ -26,7 +26,7 @@ from allotment.running.engine.requests import Requests
 from allotment.running.engine.signals import Signals
 from allotment.running.engine.snapshot import Snapshot, waits_of
 from allotment.running.engine.standing import IndexStanding, Standing
-from allotment.running.engine.starting import Starter
+from allotment.running.engine.starting import Starter, start_all
 from allotment.running.engine.team_lines import Unit
 from allotment.running.engine.team_shares import Shown
 from allotment.running.engine.team_units import units_of
@@ -179,6 +179,11 @@ class Engine:
         try:
             active = self.preparations.ready(active, self.filler.clock())
             filled = self.filler.fill(active, self._settle, self.programs, passing)
+            self.crew.reclaim(filled.reclaims, self.filler.clock())
+            self._tell_shares(filled.shares)
+            for start, worker in start_all(filled, self.starter, self.programs, self.filler.clock()):
+                start.run.indexes.started(start.index)
+                self.crew.add(worker)
             self._bearing.answered()
         except AllotmentError as error:
             at_work = bool(self.workers or self.programs.workers)
@@ -186,14 +191,6 @@ class Engine:
                 for run in active:
                     self._tell(run, "warning", reason="cannot-start", message=message)
             return
-        self.programs.start(filled.programs, self.filler.clock())
-        self.crew.reclaim(filled.reclaims, self.filler.clock())
-        self._tell_shares(filled.shares)
-        for start in filled.indexes:
-            worker = self.starter.start(start, self.filler.clock())
-            worker.lends = start.run.work.lends
-            start.run.indexes.started(start.index)
-            self.crew.add(worker)
         for run in active:
             if run.wait is not None and run.wait.reason is WaitReason.NEVER:
                 self._halt(run, Halt.NEVER_FITS, run.wait.message)

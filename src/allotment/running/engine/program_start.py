@@ -64,7 +64,10 @@ class ProgramStarter:
             ),
             grace_seconds=program.grace_seconds,
         )
-        reading, writing = os.pipe()  # it tells nothing; its end of the pipe is closed at once
+        try:
+            reading, writing = os.pipe()  # it tells nothing; its end of the pipe is closed at once
+        except OSError as error:
+            raise WorldError(f"cannot start a process: {error.strerror}", where=str(log)) from error
         os.close(writing)
         try:
             with private_log(log) as output:
@@ -80,7 +83,7 @@ class ProgramStarter:
                 )
         except OSError as error:
             os.close(reading)
-            raise WorldError(f"cannot start a process: {error}", where=str(log)) from error
+            raise WorldError(f"cannot start a process: {error.strerror}", where=str(log)) from error
         finally:
             place.hold.close()
         mask = self.secrets.mask(program.path)

@@ -6,13 +6,14 @@ when its workers have. What was told to end and has not, past its grace, is kill
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
 from allotment.devices.claims import Allocation
 from allotment.devices.ledger import DevicesTakenError, Hold, Holder, LedgerView
+from allotment.errors import AllotmentError
 from allotment.running.engine.fleet_run import FleetRun
 from allotment.running.engine.gang_run import GangRun
 from allotment.running.engine.program import Kind, Program
@@ -115,15 +116,19 @@ class Programs:
         return held
 
     def start(self, held: Iterable[Held], now: float) -> None:
-        """Start what devices were taken for."""
+        """Start what devices were taken for; of a gang of which one cannot be started, none is."""
         for each in held:
             if self.starter is None:
                 continue
             program = each.run.program
             workers: dict[int, Worker] = {}
-            for place in each.places:
-                workers[place.rank] = self.starter.start(program, place, now)
-                each.run.up[place.rank] = workers[place.rank]
+            try:
+                for place in each.places:
+                    workers[place.rank] = self.starter.start(program, place, now)
+            except AllotmentError:
+                _end_all(workers.values())
+                raise
+            each.run.up |= workers
             if isinstance(each.run, GangRun):
                 each.run.started(workers)
                 self.tell("gang.started", program, {"size": len(workers)})
@@ -193,12 +198,8 @@ class Programs:
 
     def kill_all(self) -> None:
         """End everything that is up, at once."""
-        for worker in self.workers:
-            worker.kill()
+        _end_all(self.workers)
         for run in self.runs:
-            for worker in run.workers:
-                worker.process.wait()
-                worker.close()
             run.up.clear()
 
     def _ended(self, run: ProgramRun, rank: int, worker: Worker, code: int, now: float) -> None:
@@ -224,6 +225,14 @@ class Programs:
 
     def _named(self, name: str) -> ProgramRun:
         return next(run for run in self.runs if run.program.name == name)
+
+
+def _end_all(workers: Collection[Worker]) -> None:
+    for worker in workers:
+        worker.kill()
+    for worker in workers:
+        worker.process.wait()
+        worker.close()
 
 
 def _take_all(

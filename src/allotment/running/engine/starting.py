@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,12 +12,30 @@ from allotment.devices.claims import Allocation
 from allotment.devices.ledger import Hold
 from allotment.devices.slices import DeviceId
 from allotment.running.engine.assign import assignment_for
-from allotment.running.engine.filling import Started
+from allotment.running.engine.filling import Filled, Started
+from allotment.running.engine.programs import Programs
 from allotment.running.engine.sharing import share_variables
 from allotment.running.engine.visible import Visible, card_variables
 from allotment.running.engine.work import Work
 from allotment.running.engine.worker import Worker, start_worker, worker_environment
 from allotment.running.secrets import NO_SECRETS, Secrets
+
+
+def start_all(
+    filled: Filled, starter: Starter, programs: Programs, now: float
+) -> Iterator[tuple[Started, Worker]]:
+    """Start what devices were taken for, each index with its worker.
+
+    When one cannot be started, that is raised, and the devices of the rest are let go of.
+    """
+    with ExitStack() as undo:
+        for start in filled.indexes:
+            undo.callback(start.hold.close)
+        for place in (place for held in filled.programs for place in held.places):
+            undo.callback(place.hold.close)
+        programs.start(filled.programs, now)
+        for start in filled.indexes:
+            yield start, starter.start(start, now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +56,10 @@ class Starter:
 
     def start(self, start: Started, now: float) -> Worker:
         """Start the worker of an index on the devices that were taken for it."""
-        return self._start(start.run.work, start.index, start.volumes, (start.allocation, start.hold), now)
+        work = start.run.work
+        worker = self._start(work, start.index, start.volumes, (start.allocation, start.hold), now)
+        worker.lends = work.lends
+        return worker
 
     def prepare(self, work: Work, now: float) -> Worker:
         """Start the worker that prepares a recipe, on no device."""

@@ -151,11 +151,15 @@ def start_worker(
     With ``prepare`` it prepares the recipe and does no volume. ``folder`` takes the assignment file. Raises
     WorldError when no process can be started.
     """
-    for needed in (folder, log.parent):  # somebody may have tidied up meanwhile
-        needed.mkdir(mode=0o700, parents=True, exist_ok=True)
-    reading, writing = os.pipe()
-    os.set_blocking(reading, False)
     path = folder / f"{campaign}-{'prepare' if prepare else index}.json"
+    try:
+        for needed in (folder, log.parent):  # somebody may have tidied up meanwhile
+            needed.mkdir(mode=0o700, parents=True, exist_ok=True)
+        reading, writing = os.pipe()
+    except OSError as error:
+        hold.close()
+        raise WorldError(f"cannot start a worker: {error.strerror}", where=str(path)) from error
+    os.set_blocking(reading, False)
     words = ["--prepare"] if prepare else []
     try:
         told = replace(
@@ -175,7 +179,7 @@ def start_worker(
             )
     except OSError as error:
         os.close(reading)
-        raise WorldError(f"cannot start a worker: {error}", where=str(path)) from error
+        raise WorldError(f"cannot start a worker: {error.strerror}", where=str(path)) from error
     finally:
         os.close(writing)
         hold.close()
