@@ -1,12 +1,13 @@
 """What could make a plan wrong: each is a scene in which one thing is otherwise, played under the same seeds.
 
-What is tried is what is least sure: how long pages take, whether all nodes are there, how many volumes fail,
-how long images and models take to be there. Which of it matters is not guessed but seen.
+What is tried is what is least sure: how long pages take, also where pods share a card, whether all nodes are
+there, how many volumes fail, how long images and models take to be there. Which of it matters is not guessed
+but seen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -46,6 +47,10 @@ def variants(scene: Scene, until: float, first: Course) -> Iterator[Variant]:
     if planned:
         slower = Case(setting, works, slowed(times, planned, SLOWER), until)
         yield Variant("pages take half as long again", slower)
+    crowds = {work.recipe: on_a_card(work, first) for work in scene.planned if work.recipe}
+    if any(many > 1 for many in crowds.values()):
+        slower = Case(setting, works, crowded(times, crowds), until)
+        yield Variant(f"pods that share a card take turns ({_crowd(crowds)})", slower)
     if any(not work.planned and not _stays(work) for work in works):
         longer = Case(setting, tuple(map(_longer, works)), slowed(times, others, OF_OTHERS), until)
         yield Variant("what others run takes twice as long", longer)
@@ -96,6 +101,36 @@ def risks_of(
         if _size(moved) >= COUNTED:
             told.append(Risk(variant.words, name, spread(moved)))
     return tuple(sorted(told, key=lambda risk: -(risk.later.p50 if risk.later.p50 is not None else 1e18)))
+
+
+def on_a_card(work: Work, course: Course) -> float:
+    """How many pods of a work are on one card at most, as a course shows it; 1 where they share none.
+
+    Cards that are shared by time-slicing or as parts do the work of one pod after the other: each of as many
+    that keep it busy takes so many times as long. With MPS they run beside each other, on no more card.
+    """
+    known = course.works.get(work.name)
+    running = peak = 0
+    for _at, change in known.steps if known is not None else ():
+        running += int(change)
+        peak = max(peak, running)
+    if any(claim.shared for claim in work.ask.claims):
+        return max(1.0, peak / max(1.0, work.ask.gpus * max(1, work.most)))
+    if work.ask.request.shared and 0 < work.ask.gpus < 1:
+        return max(1.0, min(peak, 1 // work.ask.gpus))
+    return 1.0
+
+
+def crowded(times: RunTimes, crowds: Mapping[str, float]) -> RunTimes:
+    """The run times with pages as many times as long as pods of their recipe are on one card."""
+    for recipe, many in crowds.items():
+        times = slowed(times, {recipe}, many) if many > 1 else times
+    return times
+
+
+def _crowd(crowds: Mapping[str, float]) -> str:
+    many = max(crowds.values())
+    return f"{many:.0f} on one keep it busy, and each takes {many:.0f} times as long"
 
 
 def slowed(times: RunTimes, recipes: Collection[str] | None, factor: float, load: float = 1.0) -> RunTimes:
