@@ -15,14 +15,13 @@ from pathlib import Path
 from allotment.buckets.event_log import read_events
 from allotment.cli.cluster import hint_at_cluster
 from allotment.cli.opened import Opened, open_repository
+from allotment.cli.pretended import Seen, of_run
 from allotment.cli.shared import repository_identity
-from allotment.cli.world import ChosenWorld
 from allotment.devices.card_shares import memory_of_cards, shareable, sized
 from allotment.devices.claims import ClaimSpec
-from allotment.devices.ledger import Ledger
 from allotment.devices.reading import read_files
 from allotment.devices.world import World
-from allotment.errors import FindingsError, UsageError, did_you_mean
+from allotment.errors import FindingsError, UsageError, WorldError, did_you_mean
 from allotment.events.model import CampaignView
 from allotment.events.programs import ProgramState, ProgramView, fold_program
 from allotment.needs.ways.shares_here import ShareHere
@@ -33,7 +32,7 @@ from allotment.platform.find import find_platform
 from allotment.platform.model import Platform
 from allotment.repository import load_repository
 from allotment.repository.model import Gang, HasNeed
-from allotment.running.engine.control import living_engines, state_folder
+from allotment.running.engine.control import EngineDescription, living_engines, state_folder
 from allotment.running.engine.overview import overview
 
 PIPELINES = "pipelines"
@@ -50,7 +49,7 @@ NO_SHARES: Mapping[str, ShareHere] = {}
 class Answer:
     """What there is to say of one name. ``told`` is None where it makes no claim, and ``given_up`` says why.
 
-    ``run`` is how it stands, as its engine tells and the bucket keeps.
+    ``run`` is how it stands, as its engine tells and the bucket keeps; ``world`` what it was held against.
     """
 
     name: str
@@ -58,15 +57,17 @@ class Answer:
     told: Why | None
     given_up: tuple[str, ...] = ()
     run: CampaignView | ProgramView | None = None
+    world: str = ""
 
 
-def answers_for(
-    name: str, root: Path, platform: Path | None, team: str | None, chosen: ChosenWorld
-) -> list[Answer]:
-    """The answers for a name or a file, held against a world as the platform's Kubernetes decides in it."""
-    path = Path(name)
+def answers_for(name: str, root: Path, platform: Path | None, team: str | None, seen: Seen) -> list[Answer]:
+    """The answers for a name or a file, held against a world as the platform's Kubernetes decides in it.
+
+    What runs in name only on another world than this machine is held against that one.
+    """
+    path, chosen = Path(name), seen.chosen
     if _is_file(name) and path.parent.name not in KINDS and path.is_file():
-        return _of_claims(path, chosen.without_errors(), here=chosen.is_here)
+        return _of_claims(path, seen)
     folder, stem = _located(root, name)
     file = folder / f"{stem}.yaml"
     found, _ = find_platform(folder.parent, option=platform, environ=os.environ)
@@ -78,43 +79,46 @@ def answers_for(
         loaded = load_repository(folder.parent, found, only=[file])
         if stem not in loaded.repository.pipelines:
             raise FindingsError(loaded.findings)
-        return [_of_file(loaded.repository.pipelines[stem], stem, "pipeline", found, chosen)]
+        return [_of_file(loaded.repository.pipelines[stem], stem, "pipeline", found, seen)]
     opened, _ = open_repository(
         folder.parent, platform=platform, team=team, campaigns=[str(file.resolve())], programs=True
     )
-    return [_of_opened(opened, stem, KINDS[folder.name], chosen)]
+    return [_of_opened(opened, stem, KINDS[folder.name], seen)]
 
 
-def _of_opened(opened: Opened, name: str, kind: str, chosen: ChosenWorld) -> Answer:
+def _of_opened(opened: Opened, name: str, kind: str, seen: Seen) -> Answer:
     repository, platform = opened.repository, opened.platform
     file: HasNeed | None = repository.fleets.get(name) or repository.gangs.get(name)
-    local = chosen.is_here and platform.engine == "local"
+    local = seen.chosen.is_here and platform.engine == "local"
+    engine = _engine(opened, name) if local else None
+    if engine is not None and engine.pretends:
+        seen = of_run(engine.pretends) or seen
     if file is not None:
-        answer = _of_file(file, name, kind, platform, chosen)
+        answer = _of_file(file, name, kind, platform, seen)
         return replace(answer, run=_program(opened, name, kind)) if local else answer
     pipeline = repository.pipelines[repository.campaigns[name].pipeline]
     if not local:
-        return _of_file(pipeline, name, kind, platform, chosen)
+        return _of_file(pipeline, name, kind, platform, seen)
     work = opened.work(name)
-    answer = _of_file(pipeline, name, kind, platform, chosen, shares=work.shares)
-    view = overview(opened.bucket(), work, time.time(), engine_lives=_lives(opened, name))
+    answer = _of_file(pipeline, name, kind, platform, seen, shares=work.shares)
+    view = overview(opened.bucket(), work, time.time(), engine_lives=engine is not None)
     return replace(answer, run=view)
 
 
 def _program(opened: Opened, name: str, kind: str) -> ProgramView:
     """How a fleet or a gang stands; one whose engine has ended is not running, whatever its events say."""
     view = fold_program(read_events(opened.bucket(), opened.team.name, name), name, kind)
-    if view.state is ProgramState.RUNNING and not _lives(opened, name):
+    if view.state is ProgramState.RUNNING and _engine(opened, name) is None:
         return replace(view, state=ProgramState.STOPPED, up={}, message=None)
     return view
 
 
-def _lives(opened: Opened, name: str) -> bool:
-    """Whether an engine on this machine runs it."""
+def _engine(opened: Opened, name: str) -> EngineDescription | None:
+    """The engine on this machine that runs it, if there is one."""
     place = opened.bucket_identity, opened.team.name
-    return any(
-        name in engine.campaigns and (engine.bucket, engine.team) == place
-        for engine in living_engines(state_folder(os.environ))
+    engines = living_engines(state_folder(os.environ))
+    return next(
+        (each for each in engines if name in each.campaigns and (each.bucket, each.team) == place), None
     )
 
 
@@ -123,25 +127,25 @@ def _of_file(
     name: str,
     kind: str,
     platform: Platform,
-    chosen: ChosenWorld,
+    seen: Seen,
     *,
     shares: Mapping[str, ShareHere] = NO_SHARES,
 ) -> Answer:
-    here = chosen.is_here
+    chosen, here = seen.chosen, seen.chosen.is_here
     world = chosen.decided_by(platform.versions.kubernetes).without_errors()
     asked = asked_of(file, platform, world, here=here)
     if asked.claim is None:
-        return Answer(name, kind, None, asked.given_up)
+        return Answer(name, kind, None, asked.given_up, world=chosen.name)
     world = replace(world, classes={**asked.classes, **world.classes})
     claim, world, in_parts = _shared(asked, asked.claim, shares or asked.shares, world)
     told = why(
         claim,
         world,
-        _holdings(world, here=here, in_parts=in_parts),
+        _holdings(world, seen, in_parts=in_parts),
         others=() if in_parts else asked.others,
         together=file.min if isinstance(file, Gang) else 1,
     )
-    return Answer(name, kind, told, asked.given_up)
+    return Answer(name, kind, told, asked.given_up, world=chosen.name)
 
 
 def _shared(
@@ -155,14 +159,19 @@ def _shared(
     return sized_claim, shareable(world), True
 
 
-def _holdings(world: World, *, here: bool, in_parts: bool) -> tuple[Holding, ...]:
-    if not here:
+def _holdings(world: World, seen: Seen, *, in_parts: bool) -> tuple[Holding, ...]:
+    if not seen.chosen.is_here:
         return holdings_of(world)
-    whole, shares = Ledger().state()
+    try:
+        whole, shares = seen.ledger.state()
+    except WorldError:
+        if seen.ledger.folder.exists():
+            raise
+        return holdings_of(world)  # nobody has pretended to be there yet
     return holdings_of(world, whole, shares, in_parts=in_parts)
 
 
-def _of_claims(path: Path, world: World, *, here: bool) -> list[Answer]:
+def _of_claims(path: Path, seen: Seen) -> list[Answer]:
     """A file of claims and templates of a cluster."""
     reading = read_files([path])
     read = reading.without_errors()
@@ -174,9 +183,13 @@ def _of_claims(path: Path, world: World, *, here: bool) -> list[Answer]:
             where=str(path),
             remedy="name a file of ResourceClaims or ResourceClaimTemplates, or of a repository's need",
         )
+    world = seen.chosen.without_errors()
     world = replace(world, classes={**read.classes, **world.classes})
-    holdings = _holdings(world, here=here, in_parts=False)
-    return [Answer(name, kind, why(spec, world, holdings, is_need=False)) for kind, name, spec in found]
+    holdings = _holdings(world, seen, in_parts=False)
+    of = seen.chosen.name
+    return [
+        Answer(name, kind, why(spec, world, holdings, is_need=False), world=of) for kind, name, spec in found
+    ]
 
 
 def _is_file(name: str) -> bool:

@@ -6,6 +6,7 @@ used: a look at this machine needs no reader of YAML.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -85,6 +86,29 @@ class AskedWorld:
     def is_cluster(self) -> bool:
         """Whether it is a cluster, or one as it once stood."""
         return self.cluster is not None or self.snapshot is not None
+
+    def options(self) -> tuple[str, ...]:
+        """What would say the same from any folder; ``of_options`` reads it back."""
+        files = [Path(file) if str(file) == "-" else file.absolute() for file in self.devices]
+        one = {"--describe": self.describe, "--cluster": self.cluster}
+        if self.snapshot is not None:
+            one["--snapshot"] = str(self.snapshot.absolute())
+        said = [part for option, value in one.items() if value is not None for part in (option, value)]
+        return (*(part for file in files for part in ("--devices", str(file))), *said)
+
+    @classmethod
+    def of_options(cls, options: Sequence[str]) -> AskedWorld:
+        """What was asked for by such options; nothing of those that are not known."""
+        told: dict[str, list[str]] = {}
+        for option, value in zip(options[::2], options[1::2], strict=False):
+            told.setdefault(option, []).append(value)
+        last = {option: values[-1] for option, values in told.items()}
+        return cls(
+            tuple(map(Path, told.get("--devices", ()))),
+            last.get("--describe"),
+            last.get("--cluster"),
+            Path(last["--snapshot"]) if "--snapshot" in last else None,
+        )
 
     def chosen(self) -> ChosenWorld:
         """The world that the options name, or this machine."""

@@ -100,7 +100,8 @@ def command(
         )
     chosen = _world(asked, pretend=pretend)
     try:
-        return _run(campaigns, chosen, metrics, repository, platform, team, plain=plain, pretend=pretend)
+        named = asked.options() if pretend else ()
+        return _run(campaigns, chosen, metrics, repository, platform, team, plain=plain, pretends=named)
     except AllotmentError as error:
         if not wants_json(os.environ):
             raise
@@ -118,7 +119,7 @@ def _run(
     team: str | None,
     *,
     plain: bool,
-    pretend: bool,
+    pretends: tuple[str, ...],
 ) -> int:
     """Run what is named, and say how it ended; returns the exit code."""
     opened, names = open_repository(
@@ -143,10 +144,11 @@ def _run(
         bucket_options=opened.platform.bucket_options,
         base=opened.base,
         world=chosen.world,
-        ledger=Ledger(pretended_ledger(chosen.world, os.environ)) if pretend else Ledger(),
+        ledger=Ledger(pretended_ledger(chosen.world, os.environ)) if pretends else Ledger(),
         environment=dict(os.environ),
         reread=_rereader(opened, platform),
-        pretend=pretend,
+        pretend=bool(pretends),
+        pretends=pretends,
         secrets=secrets,
         sharer=sharer_of(opened.platform, opened.team),
     )

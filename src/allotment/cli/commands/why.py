@@ -9,6 +9,7 @@ import click
 
 from allotment.cli.asked import answers_for
 from allotment.cli.forms.why import as_data, as_text
+from allotment.cli.pretended import seen_here
 from allotment.cli.shared import output_option, world_options
 from allotment.cli.world import AskedWorld, any_world
 from allotment.errors import EXIT_FINE
@@ -18,6 +19,7 @@ from allotment.errors import EXIT_FINE
 @click.argument("name")
 @world_options
 @any_world
+@click.option("--pretend", is_flag=True, help="Of runs here that pretend to have the world that is named.")
 @output_option("text", "json")
 def command(
     name: str,
@@ -25,6 +27,7 @@ def command(
     platform: Path | None,
     team: str | None,
     asked: AskedWorld,
+    pretend: bool,
     form: str,
 ) -> int:
     """Say why the need of a campaign, fleet, gang or pipeline fits here or not.
@@ -38,20 +41,24 @@ def command(
     the evidence, then what its queue may use, what a model of Kueue or of KAI says that it does next (whom it
     would evict, whose end would let it in), then the devices and the changes.
 
+    What runs here on a world that it pretends to have is held against that world; with --pretend that is so
+    for whatever is named, beside those who run there.
+
     With --describe or --devices and a cluster's platform, then what its quota is, and whether the schedulers
     would let it start there by themselves, by their models.
 
     The exit code is 0 whatever the answer is, as that of `allot claim`; `allot check` refuses what never
     fits.
     """
-    chosen = asked.chosen()
+    seen = seen_here(asked, pretend=pretend)
+    chosen = seen.chosen
     if chosen.snapshot is not None:
         from allotment.cli.whys import show_whys, whys_of
 
         found = whys_of(name, repository, platform, team, chosen)
         if found:
             return show_whys(found, chosen, form)
-    answers = answers_for(name, repository, platform, team, chosen)
+    answers = answers_for(name, repository, platform, team, seen)
     data, lines = as_data(answers, chosen.name), [*as_text(answers, chosen.name)]
     if chosen.snapshot is not None:
         from allotment.cli.forms.outlook import next_lines, said_data
@@ -61,7 +68,7 @@ def command(
         data["next"] = said_data(said)
         for each in said:
             lines += ["", *next_lines(each)] if each.outlooks else [f"note: {note}" for note in each.notes]
-    elif asked.devices or asked.describe is not None:
+    elif not chosen.is_here:
         from allotment.cli.described import asked_about
         from allotment.cli.forms.described import described_data, described_lines
 

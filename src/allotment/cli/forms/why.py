@@ -31,7 +31,7 @@ def as_text(answers: list[Answer], world: str) -> Iterator[str]:
     for place, answer in enumerate(answers):
         if place:
             yield ""
-        yield from _answer(answer, world)
+        yield from _answer(answer, answer.world or world)
 
 
 def as_data(answers: list[Answer], world: str) -> dict[str, Any]:
@@ -125,6 +125,7 @@ def _outcome(change: Change) -> str:
 def _answer_data(answer: Answer) -> dict[str, Any]:
     told = answer.told
     base = {"name": answer.name, "kind": answer.kind, "given_up": list(answer.given_up)}
+    base |= {"world": answer.world}
     run = _run_data(answer.run)
     if told is None:
         return {**base, "state": "no-claim", "run": run}

@@ -31,7 +31,8 @@ PRIVATE = 0o700
 class EngineDescription:
     """What an engine says of itself: its process, when it began (Unix seconds), and what it runs where.
 
-    ``root`` is the folder of the repository.
+    ``root`` is the folder of the repository. ``pretends`` are the options that name the world whose devices
+    its workers have in name only.
     """
 
     id: str
@@ -41,6 +42,7 @@ class EngineDescription:
     team: str
     campaigns: tuple[str, ...]
     root: str = ""
+    pretends: tuple[str, ...] = ()
 
 
 def state_folder(environ: Mapping[str, str]) -> Path:
@@ -164,7 +166,8 @@ def forget_old_engines(state: Path, *, keep: int) -> None:
 def _description(path: Path) -> EngineDescription | None:
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
-        return EngineDescription(**{**fields, "campaigns": tuple(fields["campaigns"])})
+        listed = {key: tuple(fields.get(key, ())) for key in ("campaigns", "pretends")}
+        return EngineDescription(**{**fields, **listed})
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
 

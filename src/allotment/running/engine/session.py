@@ -74,8 +74,10 @@ OUR_FOLDERS = ("ALLOT_CACHE", "ALLOT_LEDGER", "ALLOT_STATE")
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What a run needs beside the works: the bucket by name and where a relative one lies, and this
-    machine."""
+    """What a run needs beside the works: the bucket by name and where a relative one lies, and this machine.
+
+    ``pretends`` are the options that name the world of a run that has to ``pretend``.
+    """
 
     bucket: str
     base: Path
@@ -84,6 +86,7 @@ class Session:
     environment: Mapping[str, str]
     reread: Callable[[str], Settings | None]
     pretend: bool = False
+    pretends: tuple[str, ...] = ()
     bucket_options: Options = field(default_factory=dict)
     secrets: Secrets = NO_SECRETS
     sharer: Sharer | None = None
@@ -130,6 +133,7 @@ def run_works(
         team=(works[0] if works else programs[0]).team,
         campaigns=(*(work.campaign for work in works), *(program.name for program in programs)),
         root=str((works[0] if works else programs[0]).root),
+        pretends=session.pretends,
     )
     hidden = replace(session.secrets, everywhere=secret_values(folder, session.environment))
     processors = {} if session.pretend else processors_of(session.world)
