@@ -249,6 +249,33 @@ def test_of_very_many_faults_of_one_kind_a_thousand_are_told_and_that_there_are_
     assert findings[-1].position.line == 1004
 
 
+@pytest.mark.parametrize(
+    ("entry", "rule", "words"),
+    [
+        pytest.param(
+            "{{id: v{0}, folder: scans/a, pages: 3}}", "unknown-key", "`estimate: {pages: 120}`", id="pages"
+        ),
+        pytest.param("{{id: v{0}}}", "one-of", "add `folder`, `manifest` or `images`", id="no source"),
+        pytest.param("{{id: [v{0}], folder: scans/a}}", "wrong-type", "write text", id="names its number"),
+    ],
+)
+def test_what_many_volumes_have_in_common_is_told_at_three_and_counted(
+    entry: str, rule: str, words: str, root: Path
+) -> None:
+    for count in (3, 4, 5_000):
+        text = HEAD + "".join(f"  - {entry.format(number)}\n" for number in range(count))
+        findings = load(root, text).findings
+        assert [each.rule for each in findings] == [rule] * 3
+        assert words in findings[0].hint
+        more = f"; so it is at {count - 3:,} more volumes"
+        assert [each.message.endswith(more) for each in findings] == [False, False, count > 3]
+
+
+def test_what_differs_between_volumes_is_told_at_each(root: Path) -> None:
+    entries = "".join(f"  - {{id: v{number}, folder: scans/a, key{number}: 1}}\n" for number in range(5))
+    assert len(load(root, HEAD + entries).findings) == 5
+
+
 IDS = st.one_of(
     st.text("abR01-._", min_size=1, max_size=4),
     st.sampled_from(["cache", "events", "0012", "no", "1:20", "a" * 63, "a" * 64, "a\nb", "", "å"]),

@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 from allotment.documents.document import Document
@@ -22,11 +23,21 @@ LONGEST_SHOWN = 60
 MOST_TOLD = 1000
 MORE = f"there are more than {MOST_TOLD:,} findings of this kind in the file; the others are from here on"
 MORE_HINT = "mend the first, and check again"
+MOST_ALIKE = 3
+_INDEX = re.compile(r"\[\d+\]")
 CREDENTIALS = re.compile(r"//[^/@\s]*@")
 
 
 class RefusedError(Exception):
     """A value could not be read; the finding that says why is recorded already."""
+
+
+@dataclass(slots=True)
+class _Alike:
+    """How many findings say the same, and where the last of them is that is told by itself."""
+
+    count: int = 0
+    last: int = 0
 
 
 @dataclass(slots=True)
@@ -37,6 +48,7 @@ class Check:
     findings: list[Finding] = field(default_factory=list)
     traps: dict[tuple[Loc, bool], Trap] = field(init=False)
     told: Counter[str] = field(default_factory=Counter)
+    alike: dict[tuple[str, str, str], _Alike] | None = None
 
     def __post_init__(self) -> None:
         self.traps = {(trap.loc, trap.is_key): trap for trap in self.document.traps()}
@@ -45,6 +57,23 @@ class Check:
     def root(self) -> Place:
         """The whole document."""
         return Place(self, ())
+
+    @contextmanager
+    def folding(self, what: str) -> Iterator[None]:
+        """Tell of what the items of a list (``volumes``) have in common at a few of them, and count the rest.
+
+        Findings are alike that say the same but for the number of the item.
+        """
+        outer, self.alike = self.alike, {}
+        try:
+            yield
+        finally:
+            for each in self.alike.values():
+                if each.count > MOST_ALIKE:
+                    last = self.findings[each.last]
+                    message = f"{last.message}; so it is at {each.count - MOST_ALIKE:,} more {what}"
+                    self.findings[each.last] = replace(last, message=message)
+            self.alike = outer
 
     @property
     def failed(self) -> bool:
@@ -79,7 +108,7 @@ class Place:
         evidence: Sequence[str] = (),
     ) -> None:
         """Record a finding about this value, or about its key."""
-        if self.has_told_enough(rule):
+        if self._is_folded(rule, message, hint) or self.has_told_enough(rule):
             return
         self.check.told[rule] += 1
         position = self.check.document.position(self.loc, key=key)
@@ -87,6 +116,19 @@ class Place:
             message, hint = MORE, MORE_HINT
         found = Finding(position, rule, message, hint, severity, tuple(evidence))
         self.check.findings.append(found)
+
+    def _is_folded(self, rule: str, message: str, hint: str) -> bool:
+        """Count a finding that is like earlier ones; whether it is one too many to be told by itself."""
+        if self.check.alike is None:
+            return False
+        key = rule, _INDEX.sub("[]", message), _INDEX.sub("[]", hint)
+        if self.has_told_enough(rule) and key not in self.check.alike:
+            return False
+        alike = self.check.alike.setdefault(key, _Alike())
+        alike.count += 1
+        if alike.count <= MOST_ALIKE:
+            alike.last = len(self.check.findings)
+        return alike.count > MOST_ALIKE
 
     def has_told_enough(self, rule: str) -> bool:
         """Whether more findings of this rule would help nobody."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Generic, Protocol, TypeVar
 
 from allotment.documents.checking import Place, RefusedError, shown
@@ -251,8 +252,14 @@ class Record(Generic[T]):
                 self.look(key, place)
         except RefusedError:
             return
-        hint = (self.hints or {}).get(key) or did_you_mean(key, self.keys)
+        hint = (self.hints or {}).get(key) or _meant(key, tuple(self.keys))
         place.found(UNKNOWN, f"there is no key `{shown(key)}` here", hint, key=True)
+
+
+@lru_cache(maxsize=256)
+def _meant(key: str, known: tuple[str, ...]) -> str:
+    """What somebody meant who wrote a key a little wrong, at very many places perhaps."""
+    return did_you_mean(key, known)
 
 
 def _all(read: Callable[[Any, Place], T], places: Iterable[tuple[Any, Place]]) -> list[T]:

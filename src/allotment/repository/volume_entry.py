@@ -46,6 +46,10 @@ ENTRY: Final = Record(
         "images": Key(ListOf(ADDRESS)),
     },
     lambda values, _place: values,
+    hints=dict.fromkeys(
+        ("pages", "page_count", "estimate"),
+        "how many pages a volume has stands in the pipeline, for all alike: `estimate: {pages: 120}`",
+    ),
 )
 EXPECTED: Final = "a reference, or a mapping with an `id` and a source"
 NAMED: Final = 3

@@ -46,7 +46,7 @@ class VolumeList:
         if not value:
             hint = "name at least one volume"
             place.refuse("empty-list", "a campaign without volumes has nothing to do", hint)
-        with collection_paused():
+        with collection_paused(), place.check.folding("volumes"):
             plain = None if place.check.traps else self._plain(value)
             if plain is None:
                 return self._careful(value, place)
