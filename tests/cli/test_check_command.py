@@ -70,14 +70,19 @@ def test_a_repository_that_is_right(allot: Said) -> None:
 def test_without_git_a_note_says_what_was_not_checked(allot: Said, root: Path) -> None:
     shutil.rmtree(root / ".git")
     assert allot("--strict") == 0
-    note, closing = allot.out.splitlines()
-    assert note.startswith(
-        ".:1:1 note before-not-checked: whether used campaigns and pipelines changed was not"
-    )
+    closing, note = allot.out.splitlines()
+    assert note.startswith("note before-not-checked: whether used campaigns and pipelines changed was not")
     assert note.endswith("this folder is in no git repository")
     assert closing == "nothing wrong in 3 files: 1 pipeline and 1 campaign are right (1 volume)"
     assert allot("--base", "main") == 2
     assert "--base: this folder is in no git repository" in allot.err
+
+
+def test_it_is_said_what_needs_were_held_against(allot: Said) -> None:
+    assert allot("--describe", "8 x L4") == 0
+    assert allot.out.endswith("; needs held against the described fleet, which has 8 devices\n")
+    assert allot.json("--describe", "8 x L4")["held_against"] == "the described fleet, which has 8 devices"
+    assert allot.json()["held_against"] == ""
 
 
 def test_findings_are_lines_with_place_rule_and_hint_and_a_line_that_counts(allot: Said, root: Path) -> None:

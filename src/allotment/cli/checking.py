@@ -9,8 +9,9 @@ from pathlib import Path
 
 from allotment.cli.forms.checked import Checked
 from allotment.cli.shared import repository_identity
+from allotment.cli.words import counted
 from allotment.cli.world import ChosenWorld
-from allotment.errors import UsageError, sorted_findings
+from allotment.errors import Severity, UsageError, sorted_findings
 from allotment.kubernetes.images import Fetch
 from allotment.needs import need_findings
 from allotment.platform.converter_file import CONVERTER_FILE
@@ -78,7 +79,8 @@ def check(
     findings = sorted_findings({*checked.findings, *before})
     about_all = [finding for finding in findings if finding.position.file == str(root)]
     here = tuple(each for each in findings if each not in about_all)
-    return replace(checked, findings=(*here, *about_all), base=against.base)
+    notes = tuple(each for each in about_all if each.severity is Severity.NOTE)
+    return replace(checked, findings=(*here, *about_all), base=against.base, about_all=notes)
 
 
 def _checked(loaded: Loaded, found: FoundPlatform, own: Path | None, world: ChosenWorld | None) -> Checked:
@@ -128,4 +130,10 @@ def _checked(loaded: Loaded, found: FoundPlatform, own: Path | None, world: Chos
         + len(repository.broken)
         + platform_files,
         origin=found.origin,
+        world="" if world is None else _held_against(world),
     )
+
+
+def _held_against(world: ChosenWorld) -> str:
+    """What needs were held against, and how much that is."""
+    return f"{world.name}, which has {counted(sum(1 for _ in world.world.devices()), 'device')}"

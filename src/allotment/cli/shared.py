@@ -86,9 +86,14 @@ def escaped(char: str) -> str:
 def finding_line(finding: Finding) -> str:
     """One finding as a line, coloured where the terminal can show it."""
     place = click.style(safe(str(finding.position)), bold=True)
+    return f"{place} {finding_words(finding)}"
+
+
+def finding_words(finding: Finding) -> str:
+    """One finding without its place, coloured where the terminal can show it."""
     severity = click.style(str(finding.severity), fg=SEVERITY_COLOURS[finding.severity])
     hint = f" ({safe(finding.hint)})" if finding.hint else ""
-    return f"{place} {severity} {finding.rule}: {safe(finding.message)}{hint}"
+    return f"{severity} {finding.rule}: {safe(finding.message)}{hint}"
 
 
 def finding_data(finding: Finding) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from allotment.cli.rules import RULES
-from allotment.cli.shared import finding_data, finding_line, safe
+from allotment.cli.shared import finding_data, finding_line, finding_words, safe
 from allotment.cli.words import counted
 from allotment.errors import Finding, Severity
 
@@ -16,7 +16,11 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What was looked at, and what was found; ``base`` is the commit that it was compared with."""
+    """What was looked at, and what was found.
+
+    ``base`` is the commit that it was compared with, ``world`` what needs were held against. Of the findings
+    ``about_all`` are notes on the repository as a whole.
+    """
 
     findings: tuple[Finding, ...]
     pipelines: int
@@ -27,6 +31,8 @@ class Checked:
     files: int
     origin: str
     base: str = ""
+    world: str = ""
+    about_all: tuple[Finding, ...] = ()
 
     def count(self, severity: Severity) -> int:
         """How many findings are of this severity."""
@@ -34,9 +40,9 @@ class Checked:
 
 
 def as_text(checked: Checked) -> str:
-    """A line for each finding, and one that counts them."""
-    lines = [finding_line(finding) for finding in checked.findings]
-    return "\n".join([*lines, closing_line(checked)])
+    """A line for each finding in a file, one that counts them, and notes on the repository as a whole."""
+    lines = [finding_line(each) for each in checked.findings if each not in checked.about_all]
+    return "\n".join([*lines, closing_line(checked), *map(finding_words, checked.about_all)])
 
 
 def closing_line(checked: Checked) -> str:
@@ -50,6 +56,8 @@ def closing_line(checked: Checked) -> str:
         read += f", and {' and '.join(others)}"
     if checked.base:
         read += f"; compared with {safe(checked.base)}"
+    if checked.world:
+        read += f"; needs held against {safe(checked.world)}"
     by_severity = Counter(finding.severity for finding in checked.findings)
     if not by_severity.keys() - {Severity.NOTE}:
         return f"nothing wrong in {counted(checked.files, 'file')}: {read}"
@@ -67,6 +75,7 @@ def as_json(checked: Checked) -> str:
         "format_version": FORMAT_VERSION,
         "platform": checked.origin,
         "compared_with": checked.base,
+        "held_against": checked.world,
         "summary": {
             **summary,
             "files": checked.files,
