@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
@@ -62,6 +63,12 @@ def test_clock_times_are_of_the_zone_that_is_asked_for() -> None:
     assert "29 Nov 14:10" in made
     assert "Clock times are EET." in made
     assert "29 Nov 12:10" in text_of(plan_page(plan()))
+
+
+def test_start_and_end_are_told_by_the_clock_too() -> None:
+    text = text_of(plan_page(replace(plan(), end=Spread(3600.0, 3690.0, 7200.0))))
+    assert "ends after 1 h 2 min p90 2 h · 29 Nov 13:02" in text
+    assert re.search(r"starts after .*? · 29 Nov 12:\d\d", text)
 
 
 def test_a_world_without_a_time_has_no_clock() -> None:

@@ -66,8 +66,8 @@ def test_a_band_says_what_it_shows() -> None:
     )
     text = words(parsed(chart.svg))
     assert "pods over time, 5 at most in half of the draws." in text
-    assert "starts: 29 Nov 08:01 at the half, 29 Nov 08:02 at nine tenths." in text
-    assert "ends: not within the time shown at the half" in text
+    assert "starts: 29 Nov 08:01 in the middle, 29 Nov 08:02 at nine tenths." in text
+    assert "ends: not within the time shown in the middle" in text
     assert "at most 8" in text
     assert chart.table is not None
     assert chart.table.rows[0] == ("29 Nov 08:00", "0", "1", "2")

@@ -49,7 +49,16 @@ def test_a_clock_shows_times_of_its_zone() -> None:
     zone = timezone(timedelta(hours=5, minutes=30))
     clock = MORNING.astimezone(zone)
     assert time_ticks(Extent(0, 4 * HOUR, clock))[0].label == "14:00"
-    assert when_words(60, Extent(0, HOUR, clock)) == "29 Nov 13:33"
+    assert when_words(0, Extent(0, HOUR, clock)) == "29 Nov 13:32"
+    assert when_words(30, Extent(0, HOUR, clock)) == "29 Nov 13:33"
+    assert when_words(60, Extent(0, HOUR, clock)) == "29 Nov 13:34"  # 13:33:30 is not told as before it
+
+
+@given(st.integers(0, 999_999))
+def test_a_full_time_is_told_as_that_whatever_the_clock_began_with(microsecond: int) -> None:
+    clock = MORNING.replace(microsecond=microsecond)
+    labels = [tick.label for tick in time_ticks(Extent(0, HOUR, clock))]
+    assert labels == ["08:10", "08:20", "08:30", "08:40", "08:50", "09:00"]
     assert moment_words(0.0, MORNING, 1.0) == "08:02:30"
     assert when_words(math.inf, Extent(0, 1, MORNING)) == "–"
 

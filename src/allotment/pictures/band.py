@@ -121,7 +121,7 @@ def _mark(mark: BandMark, value: BandChart, top: float, bottom: float) -> Markup
 def _legend(value: BandChart) -> tuple[tuple[Markup, str], ...]:
     stroke, filled = value.kinds
     keys = [
-        (swatch(element("line", class_=f"curve{stroke}", x1=0, x2=18, y1=6, y2=6)), "half of the draws"),
+        (swatch(element("line", class_=f"curve{stroke}", x1=0, x2=18, y1=6, y2=6)), "middle of the draws"),
         (swatch(element("rect", class_=f"band{filled}", width=18, height=12)), "eight of ten draws"),
     ]
     if value.marks:
@@ -139,7 +139,7 @@ def _about(value: BandChart) -> str:
         return "Nothing is known."
     peak = max(moment.middle for moment in value.moments)
     marks = "".join(
-        f" {mark.label}: {_moment(mark.middle, value.extent)} at the half,"
+        f" {mark.label}: {_moment(mark.middle, value.extent)} in the middle,"
         f" {_moment(mark.high, value.extent)} at nine tenths."
         for mark in value.marks
     )

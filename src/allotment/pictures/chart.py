@@ -15,6 +15,8 @@ from allotment.pictures.ticks import Extent, Tick, time_ticks
 INNER = 1000
 """Units along the width of what is stretched to it."""
 AXIS = 24
+PLATE, LETTER = 14.0, 6.4
+"""How high the plate under a number is, and how wide a letter on it, in pixels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +111,21 @@ class Levels:
         return joined(element("line", class_="grid", x1=0, x2="100%", y1=y, y2=y) for y in heights)
 
     def numbers(self) -> Markup:
-        """The numbers on their lines, the unit beside the uppermost."""
+        """The numbers on their lines, the unit beside the uppermost, each on a plate over what is filled."""
         last = self.ticks[-1]
         words = [
             (tick, f"{tick.label} {self.unit}" if tick is last else tick.label) for tick in self.ticks[1:]
         ]
         return joined(
-            element("text", each, class_="tick level", x=2, y=self.y(tick.at) - 3) for tick, each in words
-        )
+            joined(
+                (
+                    element("rect", class_="plate", x=0, y=self.y(tick.at) - PLATE, rx=2,
+                            width=6 + LETTER * len(each), height=PLATE),
+                    element("text", each, class_="tick level", x=3, y=self.y(tick.at) - 4),
+                )
+            )
+            for tick, each in words
+        )  # fmt: skip
 
 
 def swatch(*parts: Markup) -> Markup:

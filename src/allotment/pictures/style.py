@@ -86,6 +86,8 @@ _PICTURE: Final = """
 svg text{font-size:12px;fill:var(--ink);stroke:var(--surface);stroke-width:3px;stroke-linejoin:round;
 paint-order:stroke}
 svg .tick{fill:var(--soft);font-size:11px}
+svg .level{fill:var(--ink);stroke:none}
+.plate{fill:var(--surface);fill-opacity:.8}
 svg .strong{fill:var(--ink);font-weight:600}
 svg .start{text-anchor:start}
 svg .middle{text-anchor:middle}

@@ -76,17 +76,22 @@ def moment_words(at: float, clock: datetime | None, step: float = MINUTE) -> str
     """A moment: how long after zero, or what the clock shows (the day at midnight)."""
     if clock is None:
         return span_words(at)
-    then = clock + timedelta(seconds=round(at, 3))
+    then = (clock + timedelta(seconds=at + 0.5)).replace(microsecond=0)
     if step >= DAY or (then.hour, then.minute, then.second) == (0, 0, 0):
         return f"{then.day} {MONTHS[then.month - 1]}"
     return f"{then:%H:%M}" if step >= MINUTE else f"{then:%H:%M:%S}"
 
 
 def when_words(at: float, extent: Extent) -> str:
-    """A moment so that it can stand alone: how long after zero, or day and time of the clock."""
+    """A moment so that it can stand alone: how long after zero, or day and time of the clock.
+
+    What is yet to come is not told before it comes: to the minute, it is the next one.
+    """
     if extent.clock is None or not math.isfinite(at):
         return span_words(at)
     then = extent.clock + timedelta(seconds=round(at))
+    if at > 0 and (then.second or then.microsecond):
+        then += timedelta(minutes=1)
     return f"{then.day} {MONTHS[then.month - 1]} {then:%H:%M}"
 
 

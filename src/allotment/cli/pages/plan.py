@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Final
 
+from allotment.cli.forms.plan_words import bound_words
 from allotment.cli.pages.colours import Colours, colours_of
 from allotment.cli.pages.course import Planned, cards, extent_of, share_parts, shares_of
 from allotment.cli.pages.plan_works import Drawn, fits_section, time_section, work_section
@@ -25,7 +26,8 @@ from allotment.pictures.markup import Markup, element
 from allotment.pictures.page import KeyFigure, Page, Section, figure, items, page, paragraph, shown
 from allotment.pictures.ticks import Extent, when_words
 from allotment.pictures.timeline import Mark
-from allotment.planning.plan.plan import Becomes, Change, Payer, Plan, WorkPlan
+from allotment.planning.plan.plan import Becomes, Change, Payer, Plan
+from allotment.simulation.quantiles import Spread
 
 SIGNS: Final = {
     Becomes.NEW: "+",
@@ -100,9 +102,9 @@ def _figures(plan: Plan, clock: datetime | None) -> Iterator[KeyFigure]:
     works = [each for each in plan.works if not each.never]
     if works:
         first = min(works, key=lambda each: (each.start.p50 is None, each.start.p50 or 0.0))
-        yield KeyFigure("starts after", half(first.start, span), _detail(first, clock))
+        yield KeyFigure("starts after", half(first.start, span), _detail(first.start, clock))
         if any(each.ends for each in works):
-            yield KeyFigure("ends after", half(plan.end, span), tenths(plan.end, span))
+            yield KeyFigure("ends after", half(plan.end, span), _detail(plan.end, clock))
     yield KeyFigure("GPU-hours", half(plan.gpu_hours, plain_hours), tenths(plan.gpu_hours, plain_hours))
     if plan.money is not None:
         words = money(plan.currency)
@@ -114,10 +116,10 @@ def _figures(plan: Plan, clock: datetime | None) -> Iterator[KeyFigure]:
         yield KeyFigure("bounds", "kept" if not broken else f"{broken} not kept", "in nine of ten draws")
 
 
-def _detail(first: WorkPlan, clock: datetime | None) -> str:
-    after = tenths(first.start, span)
-    at = _moment(first.start.p50, clock) if clock and first.start.p50 is not None else ""
-    return " · ".join(part for part in (after, at) if part)
+def _detail(when: Spread, clock: datetime | None) -> str:
+    """What nine tenths keep to, and by the clock when the middle of the draws is."""
+    at = _moment(when.p50, clock) if clock and when.p50 is not None else ""
+    return " · ".join(part for part in (tenths(when, span), at) if part)
 
 
 def _sections(plan: Plan, clock: datetime | None) -> Iterator[Section]:
@@ -125,7 +127,7 @@ def _sections(plan: Plan, clock: datetime | None) -> Iterator[Section]:
     if changes or plan.changes.notes:
         yield _changes(plan, changes)
     if plan.held:
-        rows = [f"{'kept' if each.is_kept else 'NOT KEPT'}: {each.words}" for each in plan.held]
+        rows = [bound_words(plan, each, plan.at) for each in plan.held]
         yield Section("Bounds", (items(rows),), kind="verdict " + ("yes" if plan.is_kept else "no"))
     fitting = [each for each in plan.works if each.fits is not None]
     if fitting:

@@ -159,7 +159,7 @@ def _waits(work: WorkPlan, drawn: Drawn) -> Markup:
         for each in waits
     )
     chart = bars(Bars(f"For what {work.name} waits", rows, unit), f"{drawn.name}-waits")
-    words = "The bar is the half of the draws, the line nine tenths. Reasons may hold at the same time."
+    words = "The bar is the middle of the draws, the line p90. Reasons may hold at the same time."
     return together(figure(chart, "Waits"), paragraph(words, "soft"))
 
 
