@@ -105,7 +105,7 @@ def test_a_comparison_says_what_is_better_by_how_much_and_why() -> None:
         "32 draws. What counts is beyond chance.",
         "No, against default, which the platform has",
         "≈ too little to count",
-        "▲ better, −18%",
+        "▲ better, -18 %",
         "▼ worse",
         "~ may be chance",
         "both: a fallback list cannot be counted by Kueue",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from allotment.planning.compare.comparison import Better, Cell, Counts, Row, Told, Unit
 from allotment.planning.compare.differences import difference, sign_test
 from allotment.planning.compare.first_difference import Course, first_difference
-from allotment.planning.compare.words import interval, lasting, said
+from allotment.planning.compare.words import by_how_much, interval, lasting, said
 from allotment.simulation.outcome import End, Outcome, Span, WaitSpan
 from allotment.simulation.quantiles import spread
 from allotment.simulation.work import Ask, Kind, Work
@@ -146,6 +146,28 @@ def test_times_are_said_in_their_two_largest_units(seconds: float, words: str) -
 )
 def test_no_figure_is_without_its_unit(value: float | None, unit: Unit, words: str) -> None:
     assert said(value, unit, "EUR") == words
+
+
+@pytest.mark.parametrize(
+    ("unit", "here", "there", "words"),
+    [
+        (Unit.SECONDS, 3600.0, 7200.0, "-50 %"),
+        (Unit.SECONDS, 3.0, 9000.0, "-99.9 %"),
+        (Unit.SECONDS, 0.0, 9000.0, "-100 %"),
+        (Unit.SECONDS, 9000.0, 3600.0, "+150 %"),
+        (Unit.MONEY, 40.0, 10.0, "4 times"),
+        (Unit.PART, 0.99, 1.0, "-1 point"),
+        (Unit.PART, 0.9, 0.6, "+30 points"),
+        (Unit.PART, 0.601, 0.6, ""),
+        (Unit.COUNT, 2.0, 1.0, ""),
+        (Unit.SECONDS, 5.0, 0.0, ""),
+    ],
+)
+def test_how_much_it_is_is_said_of_the_figures_that_are_shown(
+    unit: Unit, here: float, there: float, words: str
+) -> None:
+    found = difference(Row("some", "some", unit), (here,) * 6, (there,) * 6, WEEK)
+    assert by_how_much(found, unit) == words
 
 
 def test_an_interval_of_one_value_is_that_value() -> None:

@@ -8,7 +8,7 @@ from typing import Final
 from allotment.cli.forms.compared_table import shown_rows
 from allotment.cli.pages.colours import Colours, colours_of
 from allotment.cli.pages.course import Planned, cards, extent_of, share_parts, shares_of
-from allotment.cli.pages.words import assumptions, notes, shown_until
+from allotment.cli.pages.words import assumptions, notes, sentence, shown_until
 from allotment.cli.words import counted
 from allotment.pictures.markup import Markup, element
 from allotment.pictures.page import KeyFigure, Page, Section, figure, heading, items, page, paragraph
@@ -27,7 +27,7 @@ from allotment.planning.compare.comparison import (
     Verdict,
 )
 from allotment.planning.compare.differences import FEWEST
-from allotment.planning.compare.words import interval, said
+from allotment.planning.compare.words import by_how_much, interval, said
 
 MARKS: Final = {
     Told.BETTER: ("▲", "better", "good"),
@@ -99,10 +99,10 @@ def _sections(found: Comparison) -> Iterator[Section]:
         yield Section("What cannot do it", (items(refused),))
     if found.unended:
         yield Section(
-            "What does not end", (items([f"{each}." for each in found.unended]),), "In the first draw."
+            "What does not end", (items([sentence(each) for each in found.unended]),), "In the first draw."
         )
     if found.differs:
-        lines = [f"{each.name}: {each.sentence}." for each in found.differs]
+        lines = [sentence(f"{each.name}: {each.sentence}") for each in found.differs]
         yield Section("The first decision that differs", (items(lines),), "In the first draw.")
     yield from _charts(found)
     courses = [column.course for column in found.played if column.course is not None]
@@ -147,7 +147,7 @@ def _table(found: Comparison) -> Section:
             "large as counts."
         )
     wrapped = element("div", table, class_="wide", tabindex="0", role="group", aria_label="all figures")
-    alike = items([f"{_capital(each)}." for each in found.alike]) if found.alike else Markup()
+    alike = items([sentence(_capital(each)) for each in found.alike]) if found.alike else Markup()
     return Section("All figures", (wrapped, alike), lead, is_long=True)
 
 
@@ -164,7 +164,7 @@ def _cell(cell: Cell | None, row: Row, currency: str) -> Markup:
     middle, _, rest = whole.partition(" (")
     mark, words, kind = _mark(cell)
     told = (
-        element("small", element("span", f"{mark} {words}{_by(cell)}", class_=kind or None))
+        element("small", element("span", f"{mark} {words}{_by(cell, row)}", class_=kind or None))
         if mark
         else Markup()
     )
@@ -177,14 +177,13 @@ def _mark(cell: Cell) -> tuple[str, str, str]:
     return MARKS[cell.difference.told] if cell.difference is not None else ("", "", "")
 
 
-def _by(cell: Cell) -> str:
+def _by(cell: Cell, row: Row) -> str:
+    """By how much, where that is known and may not be chance."""
     found = cell.difference
-    is_quiet = found is None or found.told is Told.CHANCE
-    if is_quiet or found is None or found.relative is None or abs(found.relative) < 0.005:
+    if found is None or found.told is Told.CHANCE or cell.spread.p50 is None:
         return ""
-    if found.relative >= 10:
-        return f", {found.relative + 1:,.0f} times"
-    return f", {'+' if found.relative > 0 else '−'}{abs(found.relative):.0%}"
+    how = by_how_much(found, row.unit)
+    return f", {how}" if how else ""
 
 
 def _charts(found: Comparison) -> Iterator[Section]:

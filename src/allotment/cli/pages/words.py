@@ -82,6 +82,11 @@ def assumptions(listed: tuple[Assumption, ...]) -> Markup:
     return numbers(table, f"{counted(len(listed), 'assumption')}")
 
 
+def sentence(text: str) -> str:
+    """A text that others may have written, with a full stop."""
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
 def notes(lines: tuple[str, ...]) -> Markup:
     """Sentences to know, each once."""
     return items(tuple(dict.fromkeys(lines)))

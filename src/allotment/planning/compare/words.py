@@ -11,7 +11,8 @@ from allotment.quantities.duration import format_duration
 BEYOND: Final = "not in time"
 MANY_TIMES: Final = 2.0
 """From so much more on, it is told how many times."""
-ALMOST_ALL: Final = 99.0
+ALMOST_ALL, MOST_LESS = -99.0, -99.9
+"""Less by almost all is never told as by all of it."""
 
 
 def lasting(seconds: float) -> str:
@@ -55,10 +56,11 @@ def by_how_much(difference: Difference, unit: Unit) -> str:
     """A difference against the other's figure: ``-12 %``, ``+40 points``, ``3.2 times``."""
     if unit is Unit.PART:
         points = round(100 * difference.size)
-        return f"{points:+d} point" + ("" if abs(points) == 1 else "s")
+        words = f"{points:+d} point" + ("" if abs(points) == 1 else "s")
+        return words if points else ""
     if unit in {Unit.COUNT, Unit.NODES} or difference.relative is None:
         return ""
     if difference.relative >= MANY_TIMES:
         return f"{difference.relative + 1:.3g} times"
     percent = 100 * difference.relative
-    return f"{percent:+.1f} %" if ALMOST_ALL < abs(percent) < 100 else f"{percent:+.0f} %"
+    return f"{max(percent, MOST_LESS):+.1f} %" if -100 < percent < ALMOST_ALL else f"{percent:+.0f} %"
