@@ -116,6 +116,7 @@ def test_findings_as_json(allot: Said, root: Path) -> None:
     assert allot.json() == {
         "format_version": 1,
         "platform": "platform.yaml",
+        "held_against": "",
         "summary": {
             "errors": 1,
             "warnings": 0,

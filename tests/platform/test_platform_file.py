@@ -57,7 +57,7 @@ topology:
 sources: {template: "https://iiif.example.org/{ref}/manifest", hosts: [iiif.example.org]}
 images: [registry.example.org/htr]
 runner: {image: "registry.example.org/htr/inject@sha256:DIGEST"}
-prices: {currency: SEK, hour: {a100-80: 12.5}}
+prices: {currency: SEK, hour: {a100-80: 12.5, h100-sxm: 20, NEW-9000: 1}}
 """.replace("DIGEST", "ab" * 32)
 
 
@@ -96,7 +96,7 @@ def test_every_key_is_read() -> None:
         sources=Sources("https://iiif.example.org/{ref}/manifest", ("iiif.example.org",)),
         images=("registry.example.org/htr",),
         runner=PodRunner("registry.example.org/htr/inject@sha256:" + "ab" * 32),
-        prices=Prices("SEK", {"a100-80": 12.5}),
+        prices=Prices("SEK", {"A100-80": 12.5, "H100-SXM-80": 20, "NEW-9000": 1}),
     )
 
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
+from allotment.devices.catalogue import find
 from allotment.devices.server import is_version, outside_words
 from allotment.documents.checking import Place, shown
 from allotment.documents.shapes import Choice, Flag, Integer, Key, ListOf, Number, Record, TableOf, Text
-from allotment.errors import Severity
+from allotment.errors import Severity, UsageError
 from allotment.platform.addresses import look_address
 from allotment.platform.bucket_folders import look_bucket_folder
 from allotment.platform.bucket_options import BUCKET_OPTIONS
@@ -215,12 +216,27 @@ POD_RUNNER: Final = Record(
     {"image": Key(IMAGE_BY_DIGEST, nullable=True)},
     lambda values, _place: PodRunner(**values),
 )
+
+
+def _prices(values: Mapping[str, Any]) -> Prices:
+    """Prices by the ids of cards; of a card that the catalogue does not know, by its name."""
+    hour = {_card_id(name): price for name, price in values.get("hour", {}).items()}
+    return Prices(**{**values, "hour": hour})
+
+
+def _card_id(name: str) -> str:
+    try:
+        return find(name).id
+    except UsageError:
+        return name
+
+
 PRICES: Final = Record(
     {
         "currency": Key(Text(look_printable, longest=10)),
         "hour": Key(TableOf(Number(), look_word_key)),
     },
-    lambda values, _place: Prices(**values),
+    lambda values, _place: _prices(values),
 )
 
 
