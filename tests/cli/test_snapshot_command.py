@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -113,3 +115,19 @@ def test_the_snapshot_of_kais_scheduler_is_rewritten(run: Run, tmp_path: Path) -
 def test_what_cannot_be_done_is_said(run: Run, tmp_path: Path, words: list[str], code: int) -> None:
     (tmp_path / "broken.yaml").write_text("a: [")
     assert run(*words)[0] == code
+
+
+def test_a_pipe_is_read_as_a_file_is(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, text, _ = run("--cluster=prod")
+    for data in (text.encode(), gzip.compress(text.encode())):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+        code, again, err = run("--snapshot", "-")
+        assert (code, again) == (EXIT_FINE, text)
+        assert err.startswith("the fake cluster")
+
+
+def test_a_pipe_that_makes_no_sense_is_told_of_by_its_name(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"- 1\n")))
+    code, _, err = run("--snapshot", "-")
+    assert code == EXIT_REFUSED
+    assert err.startswith("standard input:1:1 error no-object")

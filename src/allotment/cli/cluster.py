@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from allotment.platform.model import Platform
 
 CURRENT: Final = ""
+PIPE: Final = "-"
 
 
 def cluster_option(command: Command) -> Command:
@@ -39,13 +40,14 @@ def cluster_option(command: Command) -> Command:
 
 
 def snapshot_option(command: Command) -> Command:
-    """The option ``--snapshot``: a file that `allot snapshot` wrote."""
+    """The option ``--snapshot``: a cluster in a file, with its queues and work as far as they are there."""
     return click.option(
         "--snapshot",
-        type=click.Path(path_type=Path, dir_okay=False, exists=True),
+        type=click.Path(path_type=Path, dir_okay=False, exists=True, allow_dash=True),
         default=None,
         metavar="FILE",
-        help="A cluster as `allot snapshot` wrote it down.",
+        help="A cluster as it once stood, with its queues and what runs there: what `allot snapshot` wrote or "
+        "`kubectl get … -o yaml` prints. - reads a pipe.",
     )(command)
 
 
@@ -96,8 +98,10 @@ def snapshot_for(
     if cluster is not None and snapshot is not None:
         raise UsageError("--cluster and --snapshot name two clusters", remedy="leave one of them out")
     if snapshot is not None:
-        from allotment.kubernetes.cluster.file_reading import read_file
+        from allotment.kubernetes.cluster.file_reading import read_file, read_pipe
 
+        if str(snapshot) == PIPE:
+            return read_pipe(sys.stdin.buffer, now=time.time())
         return read_file(snapshot)
     return None if cluster is None else _read(cluster, namespaces)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from allotment.cli.cluster import cluster_options, snapshot_for
+from allotment.cli.cluster import PIPE, cluster_options, snapshot_for
 from allotment.cli.shared import Command
 from allotment.errors import Finding, FindingsError, Severity, UsageError
 
@@ -35,8 +35,8 @@ def which_world(command: Command) -> Command:
                 multiple=True,
                 type=click.Path(path_type=Path, allow_dash=True),
                 metavar="FILE",
-                help="Slices, classes, claims and nodes in YAML or JSON instead of this machine; - reads a "
-                "pipe. May be given again.",
+                help="Devices instead of this machine's: slices, classes, claims and nodes, as kubectl prints "
+                "them. - reads a pipe. May be given again.",
             ),
             click.option(
                 "--describe",
@@ -68,6 +68,11 @@ def any_world(command: Command) -> Command:
     return which_world(cluster_options(gathered))
 
 
+def _from_anywhere(file: Path) -> str:
+    """The file as it is named from any folder; a pipe is no file."""
+    return str(file if str(file) == PIPE else file.absolute())
+
+
 @dataclass(frozen=True, slots=True)
 class AskedWorld:
     """What the options say: files of devices, a fleet in words, a cluster's context, a snapshot's file."""
@@ -89,12 +94,12 @@ class AskedWorld:
 
     def options(self) -> tuple[str, ...]:
         """What would say the same from any folder; ``of_options`` reads it back."""
-        files = [Path(file) if str(file) == "-" else file.absolute() for file in self.devices]
+        files = [_from_anywhere(file) for file in self.devices]
         one = {"--describe": self.describe, "--cluster": self.cluster}
         if self.snapshot is not None:
-            one["--snapshot"] = str(self.snapshot.absolute())
+            one["--snapshot"] = _from_anywhere(self.snapshot)
         said = [part for option, value in one.items() if value is not None for part in (option, value)]
-        return (*(part for file in files for part in ("--devices", str(file))), *said)
+        return (*(part for file in files for part in ("--devices", file)), *said)
 
     @classmethod
     def of_options(cls, options: Sequence[str]) -> AskedWorld:

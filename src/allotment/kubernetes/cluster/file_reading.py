@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from allotment.documents import Document
 from allotment.documents.checking import Check, Place, RefusedError, shown
@@ -21,7 +21,7 @@ from allotment.errors import FindingsError, Severity, did_you_mean
 from allotment.kubernetes.cluster import kai_file
 from allotment.kubernetes.cluster.file import FORMAT_VERSION, HEADER, time_of
 from allotment.kubernetes.cluster.needed import is_needed, is_ours, kept
-from allotment.kubernetes.cluster.packed import LIMITS, snapshot_bytes
+from allotment.kubernetes.cluster.packed import LIMITS, snapshot_bytes, unpacked
 from allotment.kubernetes.cluster.reading import ASKED
 from allotment.kubernetes.cluster.shapes import check_shape
 from allotment.kubernetes.cluster.snapshot import Key, Missing, Snapshot, key_of
@@ -38,6 +38,12 @@ _TOP: Final = ("apiVersion", "kind", "metadata", *_MAPPINGS)
 def read_file(path: Path) -> Snapshot:
     """The snapshot in a file, packed or not; raises FindingsError with all that is wrong with it."""
     return snapshot_of(snapshot_bytes(path), name=str(path), otherwise=path.stat().st_mtime)
+
+
+def read_pipe(file: BinaryIO, *, now: float) -> Snapshot:
+    """The snapshot that somebody writes into a pipe at this moment."""
+    data = unpacked(file.read(LIMITS.bytes + 1), "standard input")
+    return snapshot_of(data, name="standard input", otherwise=now)
 
 
 def snapshot_of(data: bytes, *, name: str, otherwise: float) -> Snapshot:
