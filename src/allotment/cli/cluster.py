@@ -46,8 +46,8 @@ def snapshot_option(command: Command) -> Command:
         type=click.Path(path_type=Path, dir_okay=False, exists=True, allow_dash=True),
         default=None,
         metavar="FILE",
-        help="A cluster as it once stood, with its queues and what runs there: what `allot snapshot` wrote or "
-        "`kubectl get … -o yaml` prints. - reads a pipe.",
+        help="A cluster as it once stood, with its queues and what runs there: what `allot snapshot` wrote "
+        "or `kubectl get … -o yaml` prints. - reads a pipe.",
     )(command)
 
 

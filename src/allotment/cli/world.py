@@ -35,8 +35,8 @@ def which_world(command: Command) -> Command:
                 multiple=True,
                 type=click.Path(path_type=Path, allow_dash=True),
                 metavar="FILE",
-                help="Devices instead of this machine's: slices, classes, claims and nodes, as kubectl prints "
-                "them. - reads a pipe. May be given again.",
+                help="Devices instead of this machine's: slices, classes, claims and nodes, as kubectl "
+                "prints them. - reads a pipe. May be given again.",
             ),
             click.option(
                 "--describe",
