@@ -87,7 +87,7 @@ def _figures(found: Comparison) -> Iterator[KeyFigure]:
         mark, words, _ = _mark(cell)
         whole = interval(cell, row.unit).partition(" (")[2].removesuffix(")")
         detail = ", ".join(part for part in (whole, f"{mark} {words}".strip()) if part)
-        yield KeyFigure(f"{column.name}: all over after", said(cell.spread.p50, row.unit), detail)
+        yield KeyFigure(f"{column.name}: {row.title} after", said(cell.spread.p50, row.unit), detail)
 
 
 def _sections(found: Comparison) -> Iterator[Section]:

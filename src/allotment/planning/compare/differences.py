@@ -20,6 +20,8 @@ CHANCE: Final = 0.05
 FEWEST: Final = 6
 """With fewer pairs not even those that all go one way are beyond chance."""
 ROUNDING: Final = 1e-9
+ROUNDED: Final = 0.005
+"""Parts are shown in whole percents: what is shown as a tenth, or as ten points, is one."""
 LEAST_PART: Final = 0.01
 LEAST: Final = {
     Unit.SECONDS: 10.0,
@@ -47,7 +49,7 @@ def difference(
     here, of = (quantile([_known(each, until) for each in listed], 0.5) or 0.0 for listed in (values, base))
     alike = max(LEAST[row.unit], LEAST_PART * abs(of))
     counted = of if whole is None else quantile([_known(each, until) for each in whole], 0.5) or 0.0
-    counts_from = max(row.counts.least, row.counts.part * abs(counted), alike)
+    counts_from = max(_least(row), max(0.0, row.counts.part - ROUNDED) * abs(counted), alike)
     less, more = sum(each < 0 for each in pairs), sum(each > 0 for each in pairs)
     chance = sign_test(less, more)
     return Difference(
@@ -83,6 +85,11 @@ def sign_test(less: int, more: int) -> float:
 
 def _known(value: float | None, until: float) -> float:
     return until if value is None else value
+
+
+def _least(row: Row) -> float:
+    least = row.counts.least
+    return least - ROUNDED if row.unit is Unit.PART and least else least
 
 
 def _is_large(size: float, pairs: Sequence[float], counts_from: float) -> bool:
