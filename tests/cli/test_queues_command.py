@@ -67,7 +67,7 @@ def shown(objects: list[Any], width: int | None, **rest: Any) -> list[str]:
 
 def test_a_wide_terminal_shows_everything() -> None:
     assert shown([*QUEUES, *WORK], 96) == [
-        "prod: Kueue, 3 queues; 11 of 12 gpus in use, 3 of them over quotas, 2 campaigns wait for 6",
+        "prod: Kueue, 3 queues; 11 gpus in use (quotas 12), 3 of them over quotas, 2 campaigns wait for 6",
         "",
         "QUEUE           QUOTA  IN USE  BORROWED  LENT  LIMIT  WEIGHT  WAITING",
         "transcription       8      11         3           16       1           ████████████▓▓▓▓▓········",
@@ -80,6 +80,8 @@ def test_a_wide_terminal_shows_everything() -> None:
         "archive: 2 campaigns wait for 6 gpus; 1 is free for it now, and 3 of its quota is with others,",
         "  from whom a reclaim brings it back",
         "archive: 1 campaign paused, for which nothing is kept",
+        "transcription: the limit of 16 `gpus` is never reached: with all that others could lend it has",
+        "  12 at most",
         "old admits nothing: FlavorNotFound: no flavor any",
     ]
 
@@ -124,7 +126,7 @@ def test_programs_get_numbers(run: Run) -> None:
 def test_kais_queues_have_what_their_parents_let_them(run: Run) -> None:
     _, out, _ = run(objects=DEPARTMENT)
     lines = out.splitlines()
-    assert lines[0] == "prod: KAI, 2 queues; 8.5 of 12 GPUs in use, work waits for 5"
+    assert lines[0] == "prod: KAI, 2 queues; 8.5 GPUs in use (quotas 12), work waits for 5"
     assert lines[3].split()[:5] == ["archive", "4", "0.5", "16", "for"]
     assert "note: `dept` holds `archive`, `transcription` together to its limit of 16" in out
     assert "shares out what is above the quotas by weight" in out
@@ -141,7 +143,7 @@ def test_a_cohorts_own_quota_counts(run: Run) -> None:
     own = {"name": "any", "resources": [{"name": "gpus", "nominalQuota": "5"}]}
     spec = {"resourceGroups": [{"coveredResources": ["gpus"], "flavors": [own]}]}
     _, out, _ = run(objects=[*QUEUES, made(KUEUE, "Cohort", "all", spec)])
-    assert "11 of 17 gpus in use" in out
+    assert "11 gpus in use (quotas 17)" in out
     assert "cohort `all` has 5 `gpus` of its own, which the queues below it may borrow" in out
 
 
@@ -169,7 +171,7 @@ def test_what_waits_elsewhere_is_counted_by_kueue() -> None:
     queue = of_kueue("archive", 4)
     queue["status"]["pendingWorkloads"] = 3
     lines = shown([queue, *WORK], 120, partly=(Missing(WORKLOAD, "forbidden outside of namespace archive"),))
-    assert lines[0] == "prod: Kueue, 1 queue; 0 of 4 gpus in use, 3 campaigns wait"
+    assert lines[0] == "prod: Kueue, 1 queue; 0 gpus in use (quotas 4), 3 campaigns wait"
     assert lines[-2:] == [
         (
             "note: what waits is counted as Kueue counts it, by Workloads, and for how much is not known: "

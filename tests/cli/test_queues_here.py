@@ -55,7 +55,7 @@ def test_what_no_engine_of_a_team_holds_is_with_others(run: Run) -> None:
     with hold:
         _, out = run("--pretend", "--describe", "2 x L4")
     lines = out.splitlines()
-    assert lines[0] == "platform.yaml: this machine, 3 teams; 1 GPUs in use"
+    assert lines[0] == "platform.yaml: this machine, 3 teams; 1 of 2 GPUs in use"
     assert [line.split()[:4] for line in lines[3:6]] == [
         ["archive", "2.5", "0", "0"],
         ["open", "–", "0", "0"],

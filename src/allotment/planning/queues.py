@@ -25,7 +25,7 @@ class Share:
     ``quota`` None is "as much as there is", ``limit`` None "no limit". ``lent`` is what of the quota others
     hold; ``free`` what could be had now without taking any back; ``fair`` what the queue gets when what is
     idle is shared out. ``next_end`` says what of it would end first for others. ``sum`` is the arithmetic in
-    words.
+    words, ``unreached`` why it never comes to its limit.
     """
 
     queue: str
@@ -45,13 +45,15 @@ class Share:
     sum: str = ""
     fair: Amount | None = None
     next_end: str = ""
+    unreached: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Shares:
     """All shares. ``name`` is where they are from, ``holder`` who sees to them, ``notes`` are sentences.
 
-    ``quotas`` is what is guaranteed in all of each resource, where that is not the sum of the shares'.
+    ``quotas`` is what is guaranteed in all of each resource, where that is not the sum of the shares'; ``there``
+    what there is in all, where that is known.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Shares:
     shares: tuple[Share, ...] = ()
     notes: tuple[str, ...] = ()
     quotas: tuple[tuple[str, Amount | None], ...] = ()
+    there: tuple[tuple[str, Amount], ...] = ()
 
     @property
     def resources(self) -> tuple[str, ...]:
@@ -73,6 +76,10 @@ class Shares:
         """What is guaranteed to all queues together; None where one states nothing."""
         told = dict(self.quotas)
         return told[resource] if resource in told else total(each.quota for each in self.of(resource))
+
+    def there_in_all(self, resource: str) -> Amount | None:
+        """What there is of it, in quotas or not; None where that is not known."""
+        return dict(self.there).get(resource)
 
 
 def share_of(capacity: Capacity, waiting: Waiting) -> Share:

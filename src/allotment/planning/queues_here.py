@@ -52,7 +52,9 @@ def shares_here(platform: Platform, name: str, now: Standing) -> Shares:
     if any(now.others):
         used = _exact(now.others.cards if has_cards else sum(now.others))
         shares.append(Share(OTHERS, resource, None, None, Fraction(1), used=used))
-    return Shares(name, LOCAL, tuple(shares), (NO_WALL,) if has_cards else (NO_CARDS, NO_WALL))
+    notes = (NO_WALL,) if has_cards else (NO_CARDS, NO_WALL)
+    there = now.total.cards if has_cards else sum(now.total)
+    return Shares(name, LOCAL, tuple(shares), notes, there=((resource, _exact(there)),))
 
 
 def _here(team: Team, now: Standing, resource: str) -> Share:

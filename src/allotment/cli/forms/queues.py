@@ -81,9 +81,10 @@ def _sum_words(resource: str, shares: Shares) -> str:
     used, quota = total(each.used for each in rows), shares.quota_in_all(resource)
     if used is None:
         return "" if quota is None else f"{_text(quota)} {resource} guaranteed in all"
-    words = f"{_text(used)} {resource} in use"
-    if quota is not None:
-        words = f"{_text(used)} of {_text(quota)} {resource} in use"
+    there = shares.there_in_all(resource)
+    of = "" if there is None else f" of {_text(there)}"
+    words = f"{_text(used)}{of} {resource} in use"
+    words += "" if quota is None else f" (quotas {_text(quota)})"
     borrowed = sum((each.borrowed for each in rows), NOTHING)
     words += f", {_text(borrowed)} of them over quotas" if borrowed else ""
     return words + _waiting_words(
@@ -217,11 +218,21 @@ def _about(shares: Shares, *, in_words: bool) -> Iterator[str]:
         if each.paused:
             yield f"{each.queue}: {counted(each.paused, 'campaign')} paused, for which nothing is kept"
         if each.next_end and (in_words or each.borrowed):
-            yield f"{each.queue}: were others to ask for their shares, the first to end is {each.next_end}"
+            yield f"{each.queue}: {_ends_for(each, shares)} is {each.next_end}"
+        if each.unreached:
+            yield f"{each.queue}: {each.unreached}"
         if in_words and each.sum:
             yield each.sum
     if shares.holder != "default" and any(each.quota is None for each in shares.shares):
         yield f"{NONE} as a quota: none is stated, so nothing is guaranteed, and all that is idle may be used"
+
+
+def _ends_for(share: Share, shares: Shares) -> str:
+    """Whether others ask already for what this one has over its quota."""
+    others = (each for each in shares.of(share.resource) if each.queue != share.queue)
+    if any(each.waiting or each.waiting_for for each in others):
+        return "others wait, and the first to end for their shares"
+    return "were others to ask for their shares, the first to end"
 
 
 def _free_words(share: Share, holder: str) -> str:
@@ -248,6 +259,7 @@ def as_data(shares: Shares) -> dict[str, Any]:
             {
                 "resource": resource,
                 "quota": _number(shares.quota_in_all(resource)),
+                "there": _number(shares.there_in_all(resource)),
                 "used": _number(total(each.used for each in rows)),
                 "borrowed": _number(sum((each.borrowed for each in rows), NOTHING)),
                 "waiting": sum(each.waiting or 0 for each in rows),
@@ -279,6 +291,7 @@ def _data(share: Share) -> dict[str, Any]:
         "within": list(share.within),
         "inactive": share.inactive,
         "sum": share.sum,
+        "limit_never_reached": share.unreached,
     }
 
 
