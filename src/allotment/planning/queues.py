@@ -52,8 +52,8 @@ class Share:
 class Shares:
     """All shares. ``name`` is where they are from, ``holder`` who sees to them, ``notes`` are sentences.
 
-    ``quotas`` is what is guaranteed in all of each resource, where that is not the sum of the shares'; ``there``
-    what there is in all, where that is known.
+    ``quotas`` is what is guaranteed in all of each resource, where that is not the sum of the shares', and
+    ``there`` what there is of it, where that is known.
     """
 
     name: str
