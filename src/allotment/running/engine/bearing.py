@@ -38,9 +38,9 @@ class Bearing:
         """It failed; returns what to tell people, once. Raises the error when it is borne with no longer."""
         self.since = self.since if self.failures else now
         self.failures, self.last = self.failures + 1, now
-        if self.failures < MOST_FAILURES or now < self.since + MOST_SECONDS:
+        if now < self.since + MOST_SECONDS:
             return ""
-        if not at_work:
+        if not at_work and self.failures >= MOST_FAILURES:
             raise error
         told, self.is_told = self.is_told, True
         return "" if told else f"nothing is started, and what runs goes on: {error.what} ({error.where})"

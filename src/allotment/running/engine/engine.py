@@ -178,7 +178,8 @@ class Engine:
         passing = frozenset(device for worker in self.workers for device in worker.allocation.ids)
         try:
             active = self.preparations.ready(active, self.filler.clock())
-            filled = self.filler.fill(active, self._settle, self.programs, passing)
+            with self.signals.unstopped():
+                filled = self.filler.fill(active, self._settle, self.programs, passing)
             self.crew.reclaim(filled.reclaims, self.filler.clock())
             self._tell_shares(filled.shares)
             for start, worker in start_all(filled, self.starter, self.programs, self.filler.clock()):
@@ -206,7 +207,7 @@ class Engine:
     def _ask_no_more(self) -> None:
         """Nothing will be started: the others need not wait for it."""
         if self.filler.table is not None:
-            with suppress(AllotmentError):  # then they find out by its silence
+            with suppress(AllotmentError), self.signals.unstopped():  # then they find out by its silence
                 self.filler.say_no_more()
 
     def _tell_shares(self, shares: Mapping[str, Shown]) -> None:

@@ -1,10 +1,17 @@
 """Signals as something to wait for beside pipes: a wake-up socket, and how often somebody asked us to
-end."""
+end.
+
+Ctrl-Z stops a process wherever it is. One that is stopped while it has the device ledger locked would keep
+every other engine of the machine from starting anything, so that it is put off until that is over.
+"""
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Self
 
@@ -25,6 +32,8 @@ class Signals:
     def __init__(self) -> None:
         self.requests = 0
         self.last: str = ""
+        self._is_busy = False
+        self._is_stop_due = False
 
     def __enter__(self) -> Self:
         self._reading, self._writing = socket.socketpair()
@@ -33,6 +42,7 @@ class Signals:
         self._old_wakeup = signal.set_wakeup_fd(self._writing.fileno(), warn_on_full_buffer=False)
         self._old = {number: signal.signal(number, self._request) for number in ENDINGS}
         self._old[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, self._child)
+        self._old[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, self._stop)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -53,6 +63,22 @@ class Signals:
                 pass
         except BlockingIOError:
             return
+
+    @contextmanager
+    def unstopped(self) -> Iterator[None]:
+        """Put off being stopped from the terminal until this is over."""
+        self._is_busy = True
+        try:
+            yield
+        finally:
+            self._is_busy = False
+            if self._is_stop_due:
+                self._stop(signal.SIGTSTP, None)
+
+    def _stop(self, _number: int, _frame: FrameType | None) -> None:
+        self._is_stop_due = self._is_busy
+        if not self._is_busy:
+            os.kill(os.getpid(), signal.SIGSTOP)
 
     def _request(self, number: int, _: FrameType | None) -> None:
         self.requests += 1
