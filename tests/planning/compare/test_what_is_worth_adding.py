@@ -8,7 +8,7 @@ import pytest
 
 from allotment.planning.compare.advising import advice_for, rests_on
 from allotment.planning.compare.comparison import Advice, Better, Cell, Column, Counts, Row, Unit, Verdict
-from allotment.planning.compare.rows import FAIRNESS, FREE_NODES
+from allotment.planning.compare.rows import FAIRNESS, FREE_NODES, HOURS, PRICE
 from allotment.planning.scenes.values import Assumption, Source
 from allotment.simulation.outcome import End, Outcome, Span
 from allotment.simulation.quantiles import spread
@@ -18,7 +18,7 @@ BOOKS = Row("finish.books", "books ends", Unit.SECONDS, of="books")
 MAPS = Row("finish.maps", "maps ends", Unit.SECONDS, of="maps")
 FLEETS = Row("wait.lab.fleet.max", "wait of lab's fleet", Unit.SECONDS, of="lab", counts=Counts(0.1, 90.0))
 USE = Row("use", "cards in use", Unit.PART, Better.NEITHER)
-ROWS = (TIME, BOOKS, MAPS, FLEETS, FAIRNESS, FREE_NODES, USE)
+ROWS = (TIME, BOOKS, MAPS, FLEETS, FAIRNESS, FREE_NODES, USE, HOURS, PRICE)
 WEEK = 604_800.0
 DRAWS = 8
 
@@ -29,9 +29,9 @@ def span(work: str = "books", team: str = "archive", **more: object) -> Span:
 
 
 def column(name: str, *spans: Span, **figures: float | tuple[float | None, ...]) -> Column:
-    """A column with the same figure in each draw, or with those that are given, by the rows' first words."""
-    keys = {row.key.partition(".")[0] + row.key.partition(".")[2][:1]: row.key for row in ROWS}
-    keys |= {"time": TIME.key, "books": BOOKS.key, "maps": MAPS.key, "wait": FLEETS.key}
+    """A column with the same figure in each draw, or with those that are given, by a word for the row."""
+    keys = {"time": TIME.key, "books": BOOKS.key, "maps": MAPS.key, "wait": FLEETS.key}
+    keys |= {"hours": HOURS.key, "cost": PRICE.key}
     keys |= {"fairness": FAIRNESS.key, "free": FREE_NODES.key, "use": USE.key}
     cells = {}
     for word, value in figures.items():
@@ -189,6 +189,22 @@ def test_a_gain_of_whole_nodes_says_so_where_nothing_else_gains() -> None:
     )
     (narrow,) = advised(before, column("kai", replace(chat, gpus=1.0), wait=60.0, free=1.4))
     assert narrow.not_if == ()
+
+
+def test_a_gain_of_cheaper_cards_says_on_which_they_are() -> None:
+    cheap, dear = span(), replace(span(), card="H100")
+    before, after = column("default", cheap, dear, cost=20.0), column("kai", cheap, cheap, cost=10.0)
+    (found,) = advised(before, after)
+    assert found.not_if == (
+        (
+            "L4 is not free: what gains is that kai has it for 100 % of the GPU-hours in the first draw, and "
+            "default for 50 %"
+        ),
+    )
+    (faster,) = advised(
+        column("default", cheap, dear, cost=20.0, hours=2.0), column("kai", cheap, cost=10.0, hours=1.0)
+    )
+    assert faster.not_if == ()
 
 
 def test_what_the_other_cannot_do_at_all_is_a_yes_and_what_cannot_be_had_a_no() -> None:

@@ -6,12 +6,13 @@ card may be before nothing is left, how much work a pod that is taken back does 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Final
 
 from allotment.planning.compare.comparison import Cell, Column, Row, Unit
-from allotment.planning.compare.rows import FAIRNESS, FREE_NODES, MAKESPAN
+from allotment.planning.compare.rows import FAIRNESS, FREE_NODES, HOURS, MAKESPAN, PRICE
 from allotment.planning.compare.words import lasting
 from allotment.simulation.outcome import End, Span
 from allotment.simulation.work import Kind
@@ -26,6 +27,7 @@ def not_if(column: Column, against: Column, gains: Sequence[Gain]) -> tuple[str,
         *_shared(column, against, gains),
         *_taken(column, against, gains),
         *_whole(column, against, gains),
+        *_cheaper(column, against, gains),
     )
 
 
@@ -90,3 +92,26 @@ def _whole(column: Column, against: Column, gains: Sequence[Gain]) -> Iterator[s
             "nothing asks for several cards of one node at once: what gains is the "
             f"{alone[0].title}, for which nodes are kept free"
         )
+
+
+def _cheaper(column: Column, against: Column, gains: Sequence[Gain]) -> Iterator[str]:
+    """Other cards: as many hours that cost less."""
+    keys = {row.key for row, *_ in gains}
+    if PRICE.key not in keys or HOURS.key in keys:
+        return
+    here, there = _cards(column), _cards(against)
+    card = max(here, key=lambda each: (here[each] - there.get(each, 0.0), each), default="")
+    if card and here[card] > there.get(card, 0.0):
+        yield (
+            f"{card} is not free: what gains is that {column.name} has it for {100 * here[card]:.0f} % of "
+            f"the GPU-hours in the first draw, and {against.name} for {100 * there.get(card, 0.0):.0f} %"
+        )
+
+
+def _cards(column: Column) -> Mapping[str, float]:
+    """Which part of the GPU-hours is on which kind of card."""
+    hours = defaultdict[str, float](float)
+    for span in _spans(column):
+        hours[span.card] += span.gpus * (span.ended - span.bound)
+    total = sum(hours.values())
+    return {card: each / total for card, each in hours.items()} if total else {}
