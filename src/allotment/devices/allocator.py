@@ -93,6 +93,7 @@ class Allocator:
         index = pools_of(world, self._ground) if pools is None else pools
         self._site = index.site(world.node_named(node))
         self._prepared: dict[ClaimSpec, _Prepared] = {}
+        self._last: tuple[ClaimSpec, _Prepared] | None = None
 
     def allocate(self, claim: ClaimSpec, taken: Set[DeviceId] | Taken = _NOBODY) -> Allocation | NoFit:
         """The first complete solution, or the reasons why there is none."""
@@ -153,8 +154,11 @@ class Allocator:
         return None
 
     def _prepare(self, claim: ClaimSpec, taken: Taken) -> _Prepared:
+        if self._last is not None and self._last[0] is claim:
+            return self._last[1]
         known = self._prepared.get(claim)
         if known is not None:
+            self._last = claim, known
             return known
         (ready,) = make_ready([NamedClaim("", claim)], self._site, self._ground, taken)
         prepared = _Prepared(ready, plain_of(ready, self._ground))

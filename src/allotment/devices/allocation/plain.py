@@ -23,7 +23,10 @@ from allotment.devices.claims import MOST_DEVICES, AllocatedConfig, AllocatedDev
 
 @dataclass(slots=True)
 class PlainWant:
-    """One alternative: so many of these devices, in order, each with its result once it was given."""
+    """One alternative: so many of these devices, in order, each with its result once it was given.
+
+    ``ones`` are the allocations of one device alone.
+    """
 
     want: Want
     count: int
@@ -31,6 +34,7 @@ class PlainWant:
     faults: Mapping[int, Fault]
     config: tuple[AllocatedConfig, ...]
     results: dict[int, AllocatedDevice] = field(default_factory=dict)
+    ones: dict[int, Allocation] = field(default_factory=dict)
 
 
 class Plain:
@@ -58,6 +62,15 @@ class Plain:
         return None
 
     def _allocation(self, plain: PlainWant, found: list[int]) -> Allocation:
+        """What is given; of one device the same each time."""
+        if len(found) > 1:
+            return self._made(plain, found)
+        known = plain.ones.get(found[0])
+        if known is None:
+            known = plain.ones[found[0]] = self._made(plain, found)
+        return known
+
+    def _made(self, plain: PlainWant, found: list[int]) -> Allocation:
         given = [Given(0, plain.want, number, charged=False, shared=False, demand=None) for number in found]
         for each in given:
             if each.number not in plain.results:

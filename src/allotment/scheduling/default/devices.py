@@ -45,6 +45,9 @@ class DeviceIndex:
         self, pod: Pod, node: str, taken: Taken, shared: Mapping[str, Allocation]
     ) -> tuple[Allocation, ...] | str:
         """The allocations of a pod's claims on a node, or why there are none; AllocationError for good."""
+        if len(pod.claims) == 1 and pod.claims[0].shared is None:
+            one = self._allocator(node).find(pod.claims[0].spec, taken)
+            return NOT_ALL if one is None else (one,)
         known = [shared.get(claim.shared) if claim.shared else None for claim in pod.claims]
         here = self.world.node_named(node)
         for each in known:

@@ -48,12 +48,12 @@ class State:
 
     def with_workloads(self, changes: Mapping[str, Workload | None]) -> State:
         """The state in which these workloads are so; None takes one away."""
-        return replace(self, workloads=self.workloads.put(changes))
+        return replace(self, workloads=self.workloads.put(changes)) if changes else self
 
     def with_pods(self, changes: Mapping[str, Pod | None]) -> State:
         """The state in which these pods are so; None takes one away."""
-        return replace(self, pods=self.pods.put(changes))
+        return replace(self, pods=self.pods.put(changes)) if changes else self
 
     def with_pod_groups(self, changes: Mapping[str, PodGroup | None]) -> State:
         """The state in which these pod groups are so; None takes one away."""
-        return replace(self, pod_groups=self.pod_groups.put(changes))
+        return replace(self, pod_groups=self.pod_groups.put(changes)) if changes else self
