@@ -62,6 +62,23 @@ def test_the_queues_of_a_described_cluster_are_those_of_the_platforms_file(
     assert (share["queue"], share["quota"], share["limit"]) == ("archive", 2, 3)
 
 
+def test_what_fits_and_what_the_quota_lets_run_are_told_together(run: Run) -> None:
+    told = why(run)
+    assert "4 pods at once" in told
+    assert "of the 4 pods that fit at once it lets 3 run" in told
+    assert "at once it lets" not in why(run, "--describe", "1 nodes of 2 x A100-80")
+
+
+def test_kinds_of_card_that_are_not_there_are_named(run: Run, tmp_path: Path) -> None:
+    text = (
+        PLATFORM.format(scheduler="kueue")
+        + "cards: {a100: {card: A100-80, class: gpu-a100}, l4: {card: L4, class: gpu-l4}}\n"
+    )
+    (tmp_path / "kinds.yaml").write_text(text)
+    told = run("queues", "--platform", "kinds.yaml", "--describe", FLEET)
+    assert "of the platform's `cards` there is no l4 (L4)" in told
+
+
 def test_files_of_devices_will_do(run: Run, tmp_path: Path) -> None:
     from allotment.devices.describe import parse_description
 

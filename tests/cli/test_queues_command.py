@@ -77,11 +77,11 @@ def test_a_wide_terminal_shows_everything() -> None:
         "",
         "█ in use  ▓ in use over the quota  ▒ quota that others use  ░ idle quota  · up to the limit",
         "",
+        "transcription: the limit of 16 `gpus` is never reached: with all that others could lend it has",
+        "  12 at most",
         "archive: 2 campaigns wait for 6 gpus; 1 is free for it now, and 3 of its quota is with others,",
         "  from whom a reclaim brings it back",
         "archive: 1 campaign paused, for which nothing is kept",
-        "transcription: the limit of 16 `gpus` is never reached: with all that others could lend it has",
-        "  12 at most",
         "old admits nothing: FlavorNotFound: no flavor any",
     ]
 

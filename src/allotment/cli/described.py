@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from allotment.cli.cluster import hold_cluster
 from allotment.cli.opened import Opened, open_repository
 from allotment.cli.world import AskedWorld, ChosenWorld
+from allotment.devices.catalogue import find
 from allotment.errors import AllotmentError, FindingsError, UsageError
 from allotment.planning.scenes.asks import card_name
 from allotment.planning.scenes.scene import scene_for
@@ -60,8 +61,21 @@ def _about(place: Place, platform: Platform) -> Iterator[str]:
     )
     told = ", ".join(f"{count:,} x {card}" for card, count in sorted(cards.items()))
     yield f"{place.name} has {told or 'no cards'}, and nothing runs there"
+    kinds = {name: _known(kind.card) for name, kind in platform.cards.items()}
+    if absent := [
+        f"{name} ({card})" for name, card in kinds.items() if card is not None and card not in cards
+    ]:
+        yield f"of the platform's `cards` there is no {' and no '.join(absent)}"
     if platform.scheduler != "default":
         yield "its queues are those that the platform's file becomes"
+
+
+def _known(card: str) -> str | None:
+    """The card's id in the catalogue; None for a word that names none or several."""
+    try:
+        return find(card).id
+    except UsageError:
+        return None
 
 
 def described_queues(asked: AskedWorld, option: Path | None) -> Described:

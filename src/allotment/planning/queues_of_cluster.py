@@ -31,6 +31,7 @@ from allotment.kubernetes.kinds import (
 )
 from allotment.planning.queues import Share, Shares, share_of
 from allotment.planning.queues_of_kai import shares_of_kai
+from allotment.planning.quotas_and_cards import cards_there, limit_words, quota_words
 
 BOTH: Final = "both"
 NOBODY: Final = "default"
@@ -56,10 +57,11 @@ def shares_of_cluster(snapshot: Snapshot) -> Shares:
             (resource, None if (own := sums.quota_in_all(resource)) is None else own + sum(held.values()))
             for resource, held in common.items()
         ]
-        return Shares(snapshot.name, BOTH if has_kai else KUEUE, shares, tuple(notes), tuple(quotas))
+        found = Shares(snapshot.name, BOTH if has_kai else KUEUE, shares, tuple(notes), tuple(quotas))
+        return _beside_cards(found, snapshot, KUEUE)
     if has_kai:
         found = shares_of_kai(snapshot)
-        return replace(found, notes=(*found.notes, *notes))
+        return _beside_cards(replace(found, notes=(*found.notes, *notes)), snapshot, KAI)
     is_known = all(snapshot.lacks(kind) in {None, NOT_SERVED} for kind in (CLUSTER_QUEUE, KAI_QUEUE))
     return Shares(
         snapshot.name,
@@ -67,6 +69,23 @@ def shares_of_cluster(snapshot: Snapshot) -> Shares:
         tuple(_of_namespaces(snapshot)),
         (*([NO_QUEUES] if is_known else []), *notes),
     )
+
+
+def _beside_cards(shares: Shares, snapshot: Snapshot, scheduler: str) -> Shares:
+    """The shares with what of the cards is in no quota, and which limits are never reached."""
+    resources = shares.resources
+    cards = cards_there(snapshot) if len(resources) == 1 else None  # several may count kinds of cards apart
+    notes = [
+        words
+        for resource in resources
+        for words in quota_words(scheduler, shares.quota_in_all(resource), cards, resource)
+    ]
+    capacities = {each: capacities_of(snapshot, each, scheduler=scheduler) for each in resources}
+    found = tuple(
+        replace(each, unreached=limit_words(capacities[each.resource][each.queue], cards))
+        for each in shares.shares
+    )
+    return replace(shares, shares=found, notes=(*notes, *shares.notes))
 
 
 def _of_namespaces(snapshot: Snapshot) -> Iterator[Share]:

@@ -75,7 +75,7 @@ def command(
         about = asked_about(name, repository, platform, team, chosen)
         if about is not None:
             data["next"] = described_data(about)
-            lines += described_lines(about)
+            lines += described_lines(about, answers[0].told)
     if form == "json":
         click.echo(json.dumps(data, indent=2, ensure_ascii=False))
         return EXIT_FINE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
@@ -12,17 +13,21 @@ from allotment.cli.shared import safe
 from allotment.cli.words import counted
 from allotment.planning.outlook.kueue_asked import next_of_unsent
 from allotment.planning.outlook.values import NOTHING_SAID, Said
+from allotment.planning.queues import Share
 from allotment.planning.scenes.sent import Sent
+from allotment.planning.why.why import Why
 
 PLACERS: Final = {"default": "the default scheduler", "kai": "KAI", "both": "KAI, after Kueue,"}
 
 
-def described_lines(about: AskedAbout) -> Iterator[str]:
-    """Its quota, and what those who decide would do if it were sent now."""
+def described_lines(about: AskedAbout, told: Why | None = None) -> Iterator[str]:
+    """Its quota, beside what was ``told`` of devices, and what those who decide would do if it were sent."""
     share = about.share()
     if share is not None and share.sum:
         yield ""
         yield f"  the quota of {safe(share.queue)}: {safe(share.sum)}"
+        if told is not None and (words := _within(share, told)):
+            yield f"  {words}"
     said = _kueue(about)
     if said.outlooks:
         yield ""
@@ -32,6 +37,16 @@ def described_lines(about: AskedAbout) -> Iterator[str]:
         yield ""
         yield f"  what {PLACERS[about.cluster.platform.scheduler]} would do if it were sent (a model):"
         yield from (f"    {safe(line)}" for line in _sentences(placed))
+
+
+def _within(share: Share, told: Why) -> str:
+    """How many of the pods that fit the quota lets run at once; nothing where it lets all of them."""
+    if share.free is None or told.pods is None or not told.devices:
+        return ""
+    allowed = math.floor(share.free / told.devices)
+    if allowed >= told.pods:
+        return ""
+    return f"of the {counted(told.pods, 'pod')} that fit at once it lets {allowed:,} run"
 
 
 def described_data(about: AskedAbout) -> dict[str, Any] | None:

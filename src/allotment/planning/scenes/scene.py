@@ -23,6 +23,7 @@ from allotment.planning.scenes.counted_gpus import SAID, as_counted, asks_for_pa
 from allotment.planning.scenes.ground import Ground, ground_of
 from allotment.planning.scenes.kai_claims import uncounted
 from allotment.planning.scenes.owners import Owner
+from allotment.planning.scenes.quota_bounds import quota_bounds
 from allotment.planning.scenes.stage import Stage, staged
 from allotment.planning.scenes.standing import Standing, lost_templates, standing_of
 from allotment.planning.scenes.taken_for import features, paces, without_jobs
@@ -100,8 +101,10 @@ def scene_for(
     notes += [str(note) for party in parties for note in party.rendered.notes]
     if not (place.is_here and platform.engine == "local"):
         notes += uncounted(works, stage.world, chosen, platform.versions.kai)
+    setting = _setting(stage, ground, platform, standing.shares, choices)
+    notes += quota_bounds(works, stage.snapshot, chosen, setting.teams)
     return Scene(
-        setting=_setting(stage, ground, platform, standing.shares, choices),
+        setting=setting,
         works=works,
         run_times=found.run_times(),
         assumptions=tuple(dict.fromkeys(told)),

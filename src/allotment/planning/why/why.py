@@ -16,7 +16,7 @@ from allotment.devices.closed_nodes import NOT_THERE
 from allotment.devices.fleet import Placed
 from allotment.devices.selectors import Matcher, evaluate
 from allotment.devices.world import World
-from allotment.needs.fit import admin_notes, explain
+from allotment.needs.fit import Explanation, admin_notes, explain
 from allotment.needs.fit_words import sentence
 from allotment.needs.oddities import oddities
 from allotment.needs.words import describe
@@ -51,7 +51,10 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """The answer. ``cause`` is None where it fits; ``placed`` is where it would go now."""
+    """The answer. ``cause`` is None where it fits; ``placed`` is where it would go now.
+
+    ``pods`` of it would fit at once, as far as they were counted (None: not, or any number would).
+    """
 
     asks: str
     state: State
@@ -61,6 +64,12 @@ class Why:
     changes: tuple[Change, ...]
     placed: Placed | None = None
     notes: tuple[str, ...] = ()
+    pods: int | None = None
+
+    @property
+    def devices(self) -> int:
+        """How many devices one pod has."""
+        return sum({each.name.partition("/")[0]: each.count for each in reversed(self.alternatives)}.values())
 
 
 def why(
@@ -91,15 +100,17 @@ def why(
     if cause is not None and _passes_by_itself(cause):
         state = State.WAITS
     trying = Trying(room, is_need=is_need, waits=waits, others=tuple(others), together=together)
+    found = None if cause is not None else explain(claim, room.world, room.taken.devices, room.matches)
     return Why(
         asks=describe(claim),
         state=state,
-        sentence=_sentence(room, claim, cause, state, sifted),
+        sentence=_sentence(found, cause, state, sifted),
         cause=cause,
         alternatives=tuple(_alternative(each) for each in sifted),
         changes=() if placed else tuple(trying.changes(claim, sifted)),
         placed=placed,
         notes=(*admin_notes(claim), *oddities(world, room.candidates)),
+        pods=None if found is None or found.without_end else found.pods or None,
     )
 
 
@@ -109,13 +120,10 @@ _STATE_WORDS: Final = {
 }
 
 
-def _sentence(
-    room: Room, claim: ClaimSpec, cause: Cause | None, state: State, sifted: Sequence[Sifted]
-) -> str:
+def _sentence(found: Explanation | None, cause: Cause | None, state: State, sifted: Sequence[Sifted]) -> str:
     if cause is None:
-        explained = explain(claim, room.world, room.taken.devices, room.matches)
-        if explained.fits_now:
-            return f"it fits: {sentence(explained)}"
+        if found is not None and found.fits_now:
+            return f"it fits: {sentence(found)}"
         return "it fits into what is left of devices that are shared"
     several = len(sifted) > 1
     about = f"`{cause.request}`: " if several and cause.kind is not CauseKind.TOGETHER else ""

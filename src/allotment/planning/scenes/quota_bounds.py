@@ -1,0 +1,40 @@
+"""How wide work can ever be by its queue's quota, where that is less than what it asks for.
+
+A window that Kueue lets in as slices of a workload makes no pods that wait: nothing would tell why it stays
+narrow. The sum is that of ``allot queues``: quota, and what the others of the cohort could lend.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from allotment.kubernetes.cluster.capacity import KUEUE, Capacity
+from allotment.kubernetes.cluster.quota import capacities_of, cluster_queue_of
+from allotment.kubernetes.cluster.snapshot import Snapshot
+from allotment.planning.scenes.sent import wanted
+from allotment.simulation.setting import Scheduler, TeamShare
+from allotment.simulation.work import Work
+
+
+def quota_bounds(
+    works: Sequence[Work], snapshot: Snapshot, scheduler: Scheduler, teams: Mapping[str, TeamShare]
+) -> Iterator[str]:
+    """What is planned and is never as wide as its window, with the sum that says why."""
+    if scheduler not in {Scheduler.KUEUE, Scheduler.BOTH}:
+        return
+    known: dict[str, Mapping[str, Capacity]] = {}
+    for work in works:
+        team = teams.get(work.team)
+        if not work.planned or team is None:
+            continue
+        queue = cluster_queue_of(snapshot, team.namespace, team.local_queue) or ""
+        for resource, each in work.ask.charges.items():
+            if resource not in known:
+                known[resource] = capacities_of(snapshot, resource, scheduler=KUEUE)
+            capacity = known[resource].get(queue)
+            if capacity is None or capacity.most is None or each <= 0:
+                continue
+            pods, asked = math.floor(capacity.most / each), wanted(work)
+            if 0 < pods < asked:
+                yield f"{work.name}: at most {pods:,} of {asked:,} pods at once: {capacity.arithmetic()}"
