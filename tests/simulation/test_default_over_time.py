@@ -11,6 +11,7 @@ from allotment.scheduling.default import Gangs, Settings
 from allotment.scheduling.state.pod_groups import PodRequest
 from allotment.simulation.adapters import binding
 from allotment.simulation.adapters.binding import NO_PARTS
+from allotment.simulation.outcome import End
 from allotment.simulation.setting import Chances, Pace, Scheduler
 from allotment.simulation.work import Ask, Running, Work
 from tests.simulation.adapter_scenes import (
@@ -164,3 +165,40 @@ def test_showing_few_pods_of_many_that_are_alike_changes_nothing(
     few = times(works)
     monkeypatch.setattr(binding, "_SHOWN", 1000)
     assert times(works) == few
+
+
+TAKING = Settings(is_early=True, preempts=True)
+
+
+def test_pods_of_a_higher_priority_take_cards_from_others_who_go_on_later() -> None:
+    made = setting(DEFAULT, TEAMS, cards=(2, 2), default=TAKING)
+    low = replace(wide("low", "a", 4), grace=30.0)
+    outcome = played(made, low, wide("high", "b", 3, seconds=300.0, arrival=100.0, priority=10))
+    taken = [each for each in outcome.spans if each.end is End.RECLAIMED]
+    assert [(each.work, each.by, each.ended) for each in taken] == [("low", "high", 120.0)] * 3
+    assert started(outcome, "high") == [120.0] * 3
+    assert started(outcome, "low") == [0.0] * 4 + [420.0] * 3
+    assert finish(outcome, "low") == 420.0 + 480.0
+
+
+def test_without_that_they_wait_and_go_first() -> None:
+    made = setting(DEFAULT, TEAMS, cards=(2,), default=Settings(is_early=True))
+    works = [wide("low", "a", 4), wide("high", "b", 1, arrival=100.0, priority=10)]
+    assert started(played(made, *works), "high") == [600.0]
+
+
+def test_behind_kueue_no_lane_takes_from_another_in_kube_scheduler() -> None:
+    made = setting(Scheduler.KUEUE, {"a": 2.0, "b": 2.0}, cards=(2,), default=TAKING, window=None)
+    works = [campaign("low", "a", 2, (2, 2)), campaign("high", "b", 2, (2, 2), priority=10, arrival=1.0)]
+    outcome = played(made, *works)
+    assert started(outcome, "high") == [600.0] * 2
+    assert not [each for each in outcome.spans if each.end is End.RECLAIMED]
+
+
+def test_more_that_take_than_are_shown_at_once_all_take() -> None:
+    slow = replace(AT_ONCE, default_rate=3.0)
+    made = setting(DEFAULT, TEAMS, cards=(8,), default=TAKING, pace=slow)
+    low = wide("low", "a", 8, seconds=6000.0)
+    outcome = played(made, replace(low, grace=0.0), wide("high", "b", 8, arrival=100.0, priority=1))
+    assert len([each for each in outcome.spans if each.end is End.RECLAIMED]) == 8
+    assert max(started(outcome, "high")) < 110.0

@@ -110,6 +110,9 @@ def _assumed_of(scheduler: Scheduler, asked: Asked, jobs: Sequence[Job]) -> Iter
     if scheduler is Scheduler.KAI and asked.depth:
         depth = f"at most {asked.depth} jobs of a queue are looked at to take cards back for"
         yield Assumption("queueDepthPerAction", depth, Source.GUESS, "KAI's own default is all of them")
+    if scheduler is Scheduler.DEFAULT and len({job.priority for job in jobs}) > 1:
+        said = "as priority classes do unless they say `preemptionPolicy: Never`, which allotment's own do"
+        yield Assumption("higher priorities", "take cards from lower ones", Source.DEFAULT, said)
     shared = any(job.gpus and job.share < WHOLE for job in jobs)
     if shared and scheduler is Scheduler.BOTH:
         value, said = (

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from allotment.scheduling.default.ground import Candidate
+    from allotment.scheduling.default.scoring import Candidate
 
 
 @dataclass(slots=True)

@@ -12,12 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 
 from allotment.devices.allocation import AllocationError
-from allotment.scheduling.default.decisions import Bound, Decision, Waits
+from allotment.scheduling.default.decisions import Bound, Decision, Preempted, Waits
 from allotment.scheduling.default.devices import named
-from allotment.scheduling.default.ground import Candidate, Ground, refused, scores
+from allotment.scheduling.default.ground import Ground, refused
 from allotment.scheduling.default.memory import Failed, Held, Memory
+from allotment.scheduling.default.preempting import Rooms
+from allotment.scheduling.default.scoring import Candidate, scores
 from allotment.scheduling.default.settings import Gangs
 from allotment.scheduling.state.pods import Gang, Pod
 from allotment.scheduling.state.state import State
@@ -55,6 +58,7 @@ def decide(
         failed=desk.failed,
         held=desk.held,
         bound=frozenset(desk.started),
+        nominated=desk.rooms.nominated,
         ground=ground,
         turn=ground.turn,
     )
@@ -63,14 +67,14 @@ def decide(
 
 def applied(state: State, decisions: Iterable[Decision]) -> State:
     """The state in which the decisions are carried out."""
-    bound = [each for each in decisions if isinstance(each, Bound)]
-    return state.with_pods(
-        {
-            each.pod: replace(state.pods[each.pod], node=each.node, allocations=each.allocations)
-            for each in bound
-            if each.pod in state.pods
-        }
-    )
+    changes: dict[str, Pod | None] = {}
+    for each in decisions:
+        pod = state.pods.get(each.pod)
+        if pod is not None and isinstance(each, Bound):
+            changes[each.pod] = replace(pod, node=each.node, allocations=each.allocations)
+        elif pod is not None and isinstance(each, Preempted):
+            changes[each.pod] = replace(pod, leaving=True)
+    return state.with_pods(changes)
 
 
 @dataclass(slots=True)
@@ -86,6 +90,7 @@ class _Desk:
     start: int = field(init=False)
     failed: dict[str, Failed] = field(init=False)
     held: dict[str, Held] = field(init=False)
+    rooms: Rooms = field(init=False)
     hopeless: dict[tuple[object, ...], Waits] = field(default_factory=dict)
     gangs: dict[str, list[Pod]] = field(default_factory=dict)
     done: set[str] = field(default_factory=set)
@@ -94,6 +99,8 @@ class _Desk:
     def __post_init__(self) -> None:
         self.start, self.failed = self.memory.start, dict(self.memory.failed)
         self.held = dict(self.memory.held)
+        self.rooms = Rooms(self.ground, self.state.pods, dict(self.memory.nominated))
+        self.ground.nominates(self.rooms.nominated)
         if self.memory.settings.gangs is not Gangs.UNKNOWN:
             for pod in self.state.pods.values():
                 if pod.gang is not None and pod.gang in self.state.gangs:
@@ -130,11 +137,7 @@ class _Desk:
             return
         members = self.gangs.get(pod.gang or "")
         if members is None:
-            found = self._place(pod)
-            if isinstance(found, Waits):
-                self._fail(found)
-            else:
-                self._bind(pod, found)
+            self._alone(pod)
             return
         gang = self.state.gangs[pod.gang or ""]
         if len(members) < gang.minimum:
@@ -143,6 +146,30 @@ class _Desk:
             self._hold(pod, gang, members)
         else:
             self._together(gang, members)
+
+    def _alone(self, pod: Pod) -> None:
+        """Place a pod that belongs to no gang, where room was made for it rather than elsewhere."""
+        kept = self.rooms.give_up(pod)
+        found = (None if kept is None else self._on(pod, kept)) or self._place(pod)
+        if not isinstance(found, Waits):
+            self._bind(pod, found)
+            return
+        self._fail(found)
+        if self.memory.settings.preempts and not found.error:
+            self.decisions += self.rooms.make(pod, kept, partial(self._draw, f"{pod.key} preempts"))
+
+    def _on(self, pod: Pod, node: str) -> Candidate | None:
+        """A node as the place of a pod, if it is one."""
+        ground = self.ground
+        number = ground.numbers.get(node)
+        if number is None:
+            return None
+        answers = ground.answers_for(pod)
+        try:
+            found = answers.found.get(number) or ground.look(pod, number, answers)
+        except AllocationError:
+            return None
+        return found and replace(found, allocations=named(pod, found.allocations, ground.shared))
 
     def _hold(self, pod: Pod, gang: Gang, members: list[Pod]) -> None:
         """Find a place and keep it until there are enough."""
@@ -233,12 +260,16 @@ class _Desk:
         best = [each for each, score in zip(candidates, found, strict=True) if score == most]
         if isinstance(ties, Ties):
             return best[-1] if ties is Ties.LAST else min(best, key=lambda each: each.node.name)
-        return best[ties(self._tried(pod), len(best))] if len(best) > 1 else best[0]
+        return best[self._draw(self._tried(pod), len(best))] if len(best) > 1 else best[0]
 
     def _tried(self, pod: Pod) -> str:
         """What a pod draws under: a gang that found no room is to try other places the next time."""
         known = self.failed.get(pod.key) if pod.gang is not None else None
         return f"{pod.key} {known.attempts}" if known else pod.key
+
+    def _draw(self, name: str, many: int) -> int:
+        """One of so many, where nothing tells which."""
+        return 0 if isinstance(self.ties, Ties) else self.ties(name, many)
 
     def _bind(self, pod: Pod, found: Candidate) -> None:
         self.ground.put(pod, found.node.name, found.allocations)

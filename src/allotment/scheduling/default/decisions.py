@@ -25,4 +25,13 @@ class Waits:
     error: bool = False
 
 
-Decision = Bound | Waits
+@dataclass(frozen=True, slots=True)
+class Preempted:
+    """A pod has to leave its node for another, of a higher priority, which is to have its place there."""
+
+    pod: str
+    by: str
+    node: str
+
+
+Decision = Bound | Waits | Preempted

@@ -1,8 +1,7 @@
 """Nodes while pods are put on them: what is used, which devices are taken, who may stand where and how well.
 
 The filters are those that bear on batch work, in the order of kube-scheduler's default profile: unschedulable
-nodes, taints, node affinity, resources, devices. Of the scores it has LeastAllocated, BalancedAllocation and
-that of DynamicResources, with their weights of 1, 1 and 2.
+nodes, taints, node affinity, resources, devices.
 """
 
 from __future__ import annotations
@@ -19,28 +18,17 @@ from allotment.devices.read_allocations import allocation_of
 from allotment.scheduling.default.answers import Answers, Changes
 from allotment.scheduling.default.devices import NOT_ALL, DeviceIndex, preference
 from allotment.scheduling.default.memory import Change, Memory
-from allotment.scheduling.state.amounts import CPU, PODS
+from allotment.scheduling.default.scoring import LEAST, Candidate, balance, room
+from allotment.scheduling.state.amounts import PODS
 from allotment.scheduling.state.nodes import ClusterNode, Taint, untolerated
 from allotment.scheduling.state.pods import Pod
 from allotment.scheduling.state.state import State
 
-MEMORY: Final = "memory"
-LEAST: Final = {CPU: 100, MEMORY: 200 * 1024**2}  # what a pod that asks for nothing is taken to use
-TOP: Final = 100
-DEVICES_WEIGHT: Final = 2
 _MOST_ANSWERS: Final = 256  # kinds of pods that answers are kept for
+TOO_MANY: Final = "Too many pods"
+INSUFFICIENT: Final = "Insufficient "
 _UNSCHEDULABLE = "node(s) were unschedulable"
 _NOT_READY = Taint("node.kubernetes.io/not-ready", effect="NoSchedule")
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A node on which a pod may stand, the devices that it would get, and the parts of the score."""
-
-    node: ClusterNode
-    allocations: tuple[Allocation, ...]
-    resources: int = 0
-    preference: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +74,9 @@ class Ground:
     moved: list[str] = field(default_factory=list)
     waiting: dict[str, Pod] = field(default_factory=dict)
     turn: int = 0
+    on: dict[str, dict[str, None]] = field(default_factory=dict)
+    priorities: Counter[int] = field(default_factory=Counter)
+    nominated: dict[str, dict[str, Pod]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.numbers = {node.name: number for number, node in enumerate(self.nodes)}
@@ -153,6 +144,8 @@ class Ground:
     def put(self, pod: Pod, node: str, allocations: tuple[Allocation, ...]) -> None:
         """A pod stands on a node."""
         self.standing[pod.key] = Standing(pod, node, allocations)
+        self.on.setdefault(node, {})[pod.key] = None
+        self.priorities[pod.priority] += 1
         self.moved.append(pod.key)
         self._count(pod, node, 1)
         for claim, allocation in zip(pod.claims, allocations, strict=False):
@@ -168,6 +161,10 @@ class Ground:
     def remove(self, pod: Pod, node: str, allocations: tuple[Allocation, ...]) -> None:
         """A pod that was put on a node does not stand there any more, or not after all."""
         del self.standing[pod.key]
+        del self.on[node][pod.key]
+        self.priorities[pod.priority] -= 1
+        if not self.priorities[pod.priority]:
+            del self.priorities[pod.priority]
         self.moved.append(pod.key)
         self._count(pod, node, -1)
         for claim, allocation in zip(pod.claims, allocations, strict=False):
@@ -198,7 +195,7 @@ class Ground:
 
     def answers_for(self, pod: Pod) -> Answers:
         """What is known of the nodes for pods like this one."""
-        likeness = pod.likeness
+        likeness = (*pod.likeness, pod.priority) if self.nominated else pod.likeness
         answers = self.answers.get(likeness)
         if answers is None:
             if len(self.answers) >= _MOST_ANSWERS:
@@ -228,7 +225,7 @@ class Ground:
             if isinstance(found, str):
                 return found
             allocations = found
-        resources = self._room(pod, node) + self._balance(pod, node)
+        resources = room(pod, node, self.counted[node.name]) + balance(pod, node, self.used[node.name])
         return Candidate(node, allocations, resources, preference(pod, allocations))
 
     def _refusal(self, pod: Pod, node: ClusterNode) -> str | None:
@@ -243,43 +240,48 @@ class Ground:
             pod.affinity is not None and not pod.affinity.matches(Node(node.name, node.labels))
         ):
             return "node(s) didn't match Pod's node affinity/selector"
-        used = self.used[node.name]
-        if used[PODS] + 1 > node.allocatable.get(PODS, 110):
-            return "Too many pods"
+        used = self.used_before(pod, node) if self.nominated else self.used[node.name]
+        return self.lack(pod, node, used)
+
+    def lack(self, pod: Pod, node: ClusterNode, used: Mapping[str, int]) -> str | None:
+        """What a node has too little of for a pod beside what is used."""
+        if used.get(PODS, 0) + 1 > node.allocatable.get(PODS, 110):
+            return TOO_MANY
         for resource, amount in sorted(pod.requests.items()):
-            if amount and used[resource] + amount > node.allocatable.get(resource, 0):
-                return f"Insufficient {resource}"
+            if amount and used.get(resource, 0) + amount > node.allocatable.get(resource, 0):
+                return f"{INSUFFICIENT}{resource}"
         return None
 
-    def _room(self, pod: Pod, node: ClusterNode) -> int:
-        """LeastAllocated: how much of processors and memory would be left."""
-        asked = {**LEAST, **pod.requests}
-        counted = self.counted[node.name]
-        parts = []
-        for resource in LEAST:
-            whole = node.allocatable.get(resource, 0)
-            if whole:
-                wanted = counted[resource] + asked[resource]
-                parts.append((whole - wanted) * TOP // whole if wanted <= whole else 0)
-        return sum(parts) // len(parts) if parts else 0
+    def used_before(self, pod: Pod, node: ClusterNode) -> Counter[str]:
+        """What is used of a node, with what is kept there for pods that are no less important."""
+        used = Counter(self.used[node.name])
+        for each in self.nominated.get(node.name, {}).values():
+            if each.priority >= pod.priority:
+                used.update({**each.requests, PODS: 1})
+        return used
 
-    def _balance(self, pod: Pod, node: ClusterNode) -> int:
-        """BalancedAllocation: how alike the parts would be that are used of processors and memory."""
-        used = self.used[node.name]
-        parts = [
-            min((used[resource] + pod.requests.get(resource, 0)) / whole, 1.0)
-            for resource in LEAST
-            if (whole := node.allocatable.get(resource, 0))
-        ]
-        return int((1 - abs(parts[0] - parts[1]) / 2) * TOP) if len(parts) == 2 else TOP
+    def nominate(self, pod: Pod, node: str) -> None:
+        """Keep a place on a node for a pod."""
+        self.nominated.setdefault(node, {})[pod.key] = pod
+        self._changed(node)
 
+    def forget(self, pod: str, node: str) -> None:
+        """Keep it no longer."""
+        kept = self.nominated.get(node, {})
+        if kept.pop(pod, None) is not None:
+            self._changed(node)
+        if not kept:
+            self.nominated.pop(node, None)
 
-def scores(candidates: Sequence[Candidate]) -> list[int]:
-    """How well each candidate suits."""
-    most = max([each.preference for each in candidates], default=0)
-    if not most:
-        return [each.resources for each in candidates]
-    return [each.resources + DEVICES_WEIGHT * (each.preference * TOP // most) for each in candidates]
+    def nominates(self, wanted: Mapping[str, str]) -> None:
+        """Keep places for these pods, by key, and for no others."""
+        known = {key: node for node, pods in self.nominated.items() for key in pods}
+        for key, node in known.items():
+            if wanted.get(key) != node:
+                self.forget(key, node)
+        for key, node in wanted.items():
+            if known.get(key) != node:
+                self.nominate(self.waiting[key], node)
 
 
 def _of_one_node(allocation: Allocation) -> bool:

@@ -47,7 +47,7 @@ class Held:
 @dataclass(frozen=True, slots=True)
 class Memory:
     """What is remembered; ``Memory(settings)`` remembers nothing yet. ``start`` is the number of a node,
-    ``bound`` who got one in the last round.
+    ``bound`` who got one in the last round, ``nominated`` for whom room is made on which node.
 
     ``ground`` saves work, and is as the last round left it only in that round's own memory: the one that
     knows its ``turn``.
@@ -59,6 +59,7 @@ class Memory:
     failed: Mapping[str, Failed] = field(default_factory=dict)
     held: Mapping[str, Held] = field(default_factory=dict)
     bound: frozenset[str] = frozenset()
+    nominated: Mapping[str, str] = field(default_factory=dict)
     index: DeviceIndex | None = field(default=None, compare=False)
     ground: Ground | None = field(default=None, compare=False, repr=False)
     turn: int = field(default=0, compare=False)
@@ -100,10 +101,11 @@ class Memory:
             elif old is not None and replace(old, node=None, allocations=()) != new:
                 gone.add(key)  # it has changed, and is tried as if it were new
         failed = {key: each for key, each in self.failed.items() if key not in gone}
-        if room:
+        nominated = {key: node for key, node in self.nominated.items() if key not in gone}
+        if room or len(nominated) < len(self.nominated):
             failed = {key: each if each.woken else replace(each, woken=True) for key, each in failed.items()}
         index = self.index
         if state.published is not None and (index is None or index.world is not state.published):
             index = DeviceIndex(state.published)
         held = {key: each for key, each in self.held.items() if key not in gone}
-        return replace(self, seen=state, failed=failed, held=held, index=index)
+        return replace(self, seen=state, failed=failed, held=held, nominated=nominated, index=index)

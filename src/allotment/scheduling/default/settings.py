@@ -33,7 +33,8 @@ class Settings:
     """The scheduler's settings: how many nodes are enough, and for how long a pod waits (in seconds).
 
     ``is_early``: it does not wait for the end of a back-off when it has nothing else to try, which is so from
-    1.33 on (``SchedulerPopFromBackoffQ``).
+    1.33 on (``SchedulerPopFromBackoffQ``). ``preempts``: pods take places from those of lower priority, as
+    they do unless their priority class has ``preemptionPolicy: Never``.
     """
 
     gangs: Gangs = Gangs.UNKNOWN
@@ -43,6 +44,7 @@ class Settings:
     flush: float = 300.0
     hold: float = 300.0
     is_early: bool = False
+    preempts: bool = False
 
     def back_off(self, attempts: int) -> float:
         """How long a pod waits after so many attempts."""

@@ -29,7 +29,10 @@ class Gang:
 
 @dataclass(frozen=True, slots=True)
 class Pod:
-    """A pod. One that has a node holds what it asks for, and ``allocations`` for its claims, in order."""
+    """A pod. One that has a node holds what it asks for, and ``allocations`` for its claims, in order.
+
+    It holds them ``leaving`` too, after it was told to go. ``started`` is when it got its node.
+    """
 
     namespace: str
     name: str
@@ -43,6 +46,8 @@ class Pod:
     gang: str | None = None
     node: str | None = None
     allocations: tuple[Allocation, ...] = ()
+    started: float = 0.0
+    leaving: bool = False
 
     @property
     def key(self) -> str:

@@ -8,14 +8,14 @@ many are shown of a line in a round, and after a round so much time goes by as b
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import floor
 from typing import Final
 
 from allotment.devices.world import World
-from allotment.scheduling.default import Bound, Decision, Lot, Memory, Ties, decide
+from allotment.scheduling.default import Bound, Decision, Lot, Memory, Preempted, Ties, decide
 from allotment.scheduling.default import Waits as Refused
 from allotment.scheduling.default.devices import DeviceIndex
 from allotment.scheduling.default.memory import Failed
@@ -23,39 +23,19 @@ from allotment.scheduling.default.settings import Gangs
 from allotment.scheduling.state.pods import Gang, Pod
 from allotment.scheduling.state.shelf import Shelf
 from allotment.scheduling.state.state import State
-from allotment.simulation.adapters.adapter import Order, PodId, Start, Waits
+from allotment.simulation.adapters.adapter import Order, PodId, Start, Stop, Waits
+from allotment.simulation.adapters.alike import MANY, Likeness, Line
 from allotment.simulation.adapters.as_pods import allocations_of, devices_of, nodes_of, requests_of
 from allotment.simulation.setting import Setting
 from allotment.simulation.work import Kind, Work
 
 UNSCHEDULABLE: Final = "Unschedulable"
+PREEMPTED: Final = "Preempted"
 ERROR: Final = "SchedulerError"
 NO_PARTS: Final = "the default scheduler gives out no parts of a GPU that are not devices of their own"
 _SHOWN: Final = 2
-_MANY: Final = 10**9
 _MOMENT: Final = 1e-8  # between two pods that are made at one time, for the order in which they are tried
 _NUMBERED: Final = 10**6
-
-
-@dataclass(slots=True, eq=False)
-class _Line:
-    """Pods that are alike: those that are shown, those that are not, and who is not told yet why it waits."""
-
-    shown: dict[str, PodId] = field(default_factory=dict)
-    hidden: OrderedDict[PodId, float] = field(default_factory=OrderedDict)
-    untold: dict[str, None] = field(default_factory=dict)
-    wish: int = _MANY
-    last: Failed | None = None
-    never: bool | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Kind:
-    """A work's pods: what they are like, and the line that they stand in."""
-
-    work: Work
-    pod: Pod
-    line: _Line
 
 
 class Binder:
@@ -67,9 +47,9 @@ class Binder:
         self.state = State(nodes=nodes_of(setting), published=base.published, namespaces=base.namespaces)
         self.empty = self.state
         self.memory = Memory(setting.default, index=_index_of(base.published))
-        self.kinds: dict[str, _Kind] = {}
-        self.lines: dict[tuple[object, ...], _Line] = {}
-        self.active: dict[_Line, None] = {}
+        self.kinds: dict[str, Likeness] = {}
+        self.lines: dict[tuple[object, ...], Line] = {}
+        self.active: dict[Line, None] = {}
         self.keys: dict[str, PodId] = {}
         self.bound: set[PodId] = set()
         self.waiting: Counter[str] = Counter()
@@ -98,7 +78,7 @@ class Binder:
         if gang is not None:
             self.state = replace(self.state, gangs={**self.state.gangs, gang: Gang(gang, work.least)})
         likeness = (*pod.likeness, pod.priority, gang)
-        self.kinds[work.name] = _Kind(work, pod, self.lines.setdefault(likeness, _Line()))
+        self.kinds[work.name] = Likeness(work, pod, self.lines.setdefault(likeness, Line()))
 
     def created(self, pods: Sequence[PodId], now: float) -> None:
         """These pods have no node yet."""
@@ -121,6 +101,7 @@ class Binder:
             pod = self._pod(start.pod, 0.0)
             given = allocations_of(pod, start.node, start.devices)
             changes[pod.key] = replace(pod, node=start.node, allocations=given)
+            self.keys[pod.key] = start.pod
             self.bound.add(start.pod)
         self.state = self.state.with_pods(changes)
         self.changed = True
@@ -133,6 +114,7 @@ class Binder:
             key = self._key(pod)
             if pod in self.bound:
                 self.bound.remove(pod)
+                self.keys.pop(key, None)
                 self.freed += 1
                 changes[key] = None
                 continue
@@ -172,6 +154,7 @@ class Binder:
         self._show(now)
         decisions, self.memory = decide(self.state, self.memory, now, self.ties)
         orders += self._starts(decisions, now)
+        orders += self._preempted(decisions)
         orders += self._told(decisions)
         self._hide()
         return orders
@@ -185,32 +168,33 @@ class Binder:
             known = next(
                 (self.memory.failed[key] for key in line.shown if key in self.memory.failed), line.last
             )
-            most = min(many, line.wish + self.freed)
+            kept = sum(key in self.memory.nominated for key in line.shown) if self.memory.nominated else 0
+            most = min(many, line.wish + self.freed) + kept
             while line.hidden and (len(line.shown) < most or self._of_gang(line)):
                 pod, created = line.hidden.popitem(last=False)
                 made = self._pod(pod, created)
                 line.shown[made.key] = pod
                 self.keys[made.key] = pod
                 changes[made.key] = made
-                if known is not None and created <= known.at:
+                if known is not None and created <= known.at and not line.takes:
                     failed[made.key] = known
-            line.wish = len(line.shown)
+            line.wish, line.takes = len(line.shown), False
         self.freed = 0
         if failed:
             self.memory = replace(self.memory, failed={**self.memory.failed, **failed})
         self.state = self.state.with_pods(changes)
 
-    def _of_gang(self, line: _Line) -> bool:
+    def _of_gang(self, line: Line) -> bool:
         return self.kinds[next(iter(line.hidden)).work].pod.gang is not None
 
-    def _starts(self, decisions: Iterable[Decision], now: float) -> Iterator[Order]:
+    def _starts(self, decisions: Sequence[Decision], now: float) -> Iterator[Order]:
         """Carry out what was bound."""
         bound = [each for each in decisions if isinstance(each, Bound)]
         changes: dict[str, Pod | None] = {}
         for each in bound:
-            pod = self.keys.pop(each.pod)
+            pod = self.keys[each.pod]
             changes[each.pod] = replace(
-                self.state.pods[each.pod], node=each.node, allocations=each.allocations
+                self.state.pods[each.pod], node=each.node, allocations=each.allocations, started=now
             )
             line = self.kinds[pod.work].line
             del line.shown[each.pod]
@@ -218,8 +202,21 @@ class Binder:
             self.waiting[pod.work] -= 1
             yield Start(pod, each.node, devices_of(each.allocations))
         self.state = self.state.with_pods(changes)
-        if bound:
-            self.free_at = now + len(bound) / self.setting.pace.default_rate
+        done = len(bound) + len({each.by for each in decisions if isinstance(each, Preempted)})
+        if done:
+            self.free_at = now + done / self.setting.pace.default_rate
+
+    def _preempted(self, decisions: Iterable[Decision]) -> Iterator[Order]:
+        """Tell those to leave who have to make room."""
+        changes: dict[str, Pod | None] = {}
+        for each in decisions:
+            if isinstance(each, Preempted):
+                by = self.keys[each.by]
+                changes[each.pod] = replace(self.state.pods[each.pod], leaving=True)
+                line = self.kinds[by.work].line
+                line.takes, self.changed = True, self.changed or bool(line.hidden)
+                yield Stop(self.keys[each.pod], by.work, PREEMPTED, f"by {by.work} on node {each.node}")
+        self.state = self.state.with_pods(changes)
 
     def _told(self, decisions: Iterable[Decision]) -> Iterator[Order]:
         """Say to each work once why it waits."""
@@ -253,10 +250,11 @@ class Binder:
         for line in list(self.active):
             if not (line.shown or line.hidden):
                 del self.active[line]
-            line.wish = _SHOWN if line.shown else max(_SHOWN, 2 * line.wish)
+            line.wish = MANY if line.takes else _SHOWN if line.shown else max(_SHOWN, 2 * line.wish)
             if len(line.shown) <= _SHOWN or self._any_gang(line):
                 continue
-            for key in list(line.shown)[: _SHOWN - 1 : -1]:
+            spare = [key for key in line.shown if key not in self.memory.nominated]
+            for key in spare[: _SHOWN - 1 : -1]:
                 pod = line.shown.pop(key)
                 del self.keys[key]
                 line.hidden[pod] = self.state.pods[key].created
@@ -264,7 +262,7 @@ class Binder:
                 changes[key] = None
         self.state = self.state.with_pods(changes)
 
-    def _any_gang(self, line: _Line) -> bool:
+    def _any_gang(self, line: Line) -> bool:
         return any(self.kinds[pod.work].pod.gang is not None for pod in line.shown.values())
 
     def _key(self, pod: PodId) -> str:

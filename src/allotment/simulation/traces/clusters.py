@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from allotment.scheduling.default import Settings as DefaultSettings
 from allotment.scheduling.kai import Settings as KaiSettings
 from allotment.scheduling.kueue import Settings as KueueSettings
 from allotment.scheduling.kueue.settings import BOTH_RULES
@@ -133,6 +134,7 @@ def setting_of(
         shares,
         card_of_node={node.name: node.model for node in nodes if node.gpus},
         pace=pace or Pace(),
+        default=DefaultSettings(is_early=True, preempts=True),
         kueue=KueueSettings(fair=BOTH_RULES),
         kai=KaiSettings(reclaim_min_runtime=MINIMUM_RUNTIME, preempt_min_runtime=MINIMUM_RUNTIME),
     )
