@@ -58,6 +58,8 @@ class Told:
     waiting: list[PodId] = field(default_factory=list)
     allowed: dict[str, int] = field(default_factory=dict)
 
+    heeds_ready = True
+
     def __post_init__(self) -> None:
         self.script = sorted(self.script, key=lambda each: each[0])
 

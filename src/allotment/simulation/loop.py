@@ -46,7 +46,7 @@ class Loop:
         self.setting, self.all, self.draws, self.until, self.adapter = setting, works, draws, until, adapter
         self.agenda, self.news, record = Agenda(), News(), Record(log)
         pages = Pages(run_times, draws, setting.chances)
-        self.pods = Pods(setting, pages, self.agenda, self.news, record)
+        self.pods = Pods(setting, pages, self.agenda, self.news, record, heeded=adapter.heeds_ready)
         self.works = Works(
             works, adapter=adapter, pods=self.pods, agenda=self.agenda, news=self.news, record=record
         )

@@ -31,9 +31,19 @@ class Ended:
 
 
 class Pods:
-    """All pods that have a node."""
+    """All pods that have a node. ``heeded``: somebody wants to hear of each that it is ready."""
 
-    def __init__(self, setting: Setting, pages: Pages, agenda: Agenda, news: News, record: Record) -> None:
+    def __init__(
+        self,
+        setting: Setting,
+        pages: Pages,
+        agenda: Agenda,
+        news: News,
+        record: Record,
+        *,
+        heeded: bool = True,
+    ) -> None:
+        self.heeded = heeded
         self.setting, self.pages, self.agenda, self.news, self.record = setting, pages, agenda, news, record
         self.kubelet = Kubelet.of(setting)
         self.gangs = Gangs(pages, setting.pace.loading, self._gang_at)
@@ -95,7 +105,8 @@ class Pods:
         if not job.has_all_pages(pod.number):
             load = self.pages.load(job.work, pod.number, pod.attempt, card, self.setting.pace.loading)
         run = self._run(job, order, begun, begun + load)
-        self.agenda.at(run.ready, What.READY, run)
+        if self.heeded or job.started is None or job.work.kind is Kind.GANG:
+            self.agenda.at(run.ready, What.READY, run)
 
     def _run(self, job: Job, start: Start, begun: float, ready: float) -> Run:
         card = kind_of(self.setting, start.node, start.devices)

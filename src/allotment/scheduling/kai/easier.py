@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import cmp_to_key
 
@@ -35,30 +36,44 @@ class Failures:
 
 
 def signature(group: Group) -> object:
-    """Equal for jobs whose waiting pods could go to the same nodes."""
-    return tuple(sorted(_of_leaf(leaf) for leaf in group.leaves.values()))
+    """Equal for jobs whose waiting pods could go to the same nodes; remembered until a pod changes."""
+    if group.signature is None:
+        group.signature = tuple(sorted(_of_leaf(leaf, group) for leaf in group.leaves.values()))
+    return group.signature
 
 
-def _of_leaf(leaf: Leaf) -> str:
-    if leaf.active == len(leaf.tasks):
+def _of_leaf(leaf: Leaf, group: Group) -> str:
+    pods = Counter(_of_pod(task) for task in leaf.tasks.values() if not task.active)
+    if group.more is not None and group.more[0].leaf == leaf.name:
+        pods[_of_pod(group.more[0])] += group.more[1]
+    if not pods:
         return ""
     levels: list[object] = [leaf.together]
     above: Branch | None = leaf.parent
     while above is not None:
         levels.append(above.together)
         above = above.parent
-    pods = sorted(_of_pod(task) for task in leaf.tasks.values() if not task.active)
-    return repr((levels, pods))
+    return repr((levels, sorted(pods.items())))
 
 
 def _of_pod(task: Task) -> str:
-    pod = task.pod
-    return repr((sorted(pod.node_selector.items()), pod.affinity, pod.tolerations, pod.claims))
+    """Where a pod could go, in words."""
+    if not task.where:
+        pod = task.pod
+        task.where = repr((sorted(pod.node_selector.items()), pod.affinity, pod.tolerations, pod.claims))
+    return task.where
 
 
 def _waiting(group: Group) -> list[list[float]]:
-    vectors = [task.vector for task in group.tasks.values() if task.status is PodStatus.PENDING]
-    return sorted(vectors, key=cmp_to_key(_compare))
+    """What the pods that wait ask for, the least first."""
+    if group.vectors is None:
+        vectors = [task.vector for task in group.tasks.values() if task.status is PodStatus.PENDING]
+        if group.more is not None:
+            vectors += [group.more[0].vector] * group.more[1]
+        if any(vector is not vectors[0] for vector in vectors):
+            vectors.sort(key=cmp_to_key(_compare))
+        group.vectors = vectors
+    return group.vectors
 
 
 def _compare(left: list[float], right: list[float]) -> int:
@@ -66,7 +81,7 @@ def _compare(left: list[float], right: list[float]) -> int:
 
 
 def _within(left: Sequence[float], right: Sequence[float]) -> bool:
-    return all(mine <= other for mine, other in zip(left, right, strict=True))
+    return left is right or all(mine <= other for mine, other in zip(left, right, strict=True))
 
 
 def _easier(group: Group, failed: Group) -> bool:
@@ -78,7 +93,8 @@ def _easier(group: Group, failed: Group) -> bool:
     for number, vector in enumerate(mine):
         if number >= len(other):
             return False
-        if _within(vector, other[number]) and not _within(other[number], vector):
+        least = other[number]
+        if vector is not least and _within(vector, least) and not _within(least, vector):
             return True
     return False
 

@@ -159,6 +159,7 @@ class Group:
         "key",
         "leaves",
         "marks",
+        "more",
         "name",
         "pending",
         "preemptible",
@@ -166,6 +167,7 @@ class Group:
         "queue",
         "rank",
         "root",
+        "signature",
         "spec",
         "stale_since",
         "started",
@@ -173,6 +175,7 @@ class Group:
         "tasks",
         "to_place",
         "to_place_quota",
+        "vectors",
     )
 
     def __init__(self, key: str, spec: PodGroup, root: Branch) -> None:
@@ -191,6 +194,9 @@ class Group:
         self.rank: Rank | None = None
         self.to_place: list[Task] | None = None
         self.to_place_quota: Triple | None = None
+        self.more: tuple[Task, int] | None = None
+        self.signature: object = None
+        self.vectors: list[list[float]] | None = None
         self.marks: Marks | None = None
 
     @classmethod
@@ -198,6 +204,9 @@ class Group:
         """The group of the state; pods of a leaf that is not there are left out."""
         group = cls(key, spec, grown(spec.tree))
         group.fill(task_of(pod, group) for pod in spec.pods if pod.leaf in group.leaves)
+        if spec.more and spec.like is not None and spec.like.leaf in group.leaves:
+            group.more = task_of(spec.like, group), spec.more
+            group._count(group.leaves[spec.like.leaf], PodStatus.PENDING, spec.more)
         group.marks = marks
         return group
 
@@ -227,7 +236,7 @@ class Group:
         self._count(leaf, status, 1)
         if status in ALLOCATED:
             self.held = plus(self.held, task.quota)
-        self.to_place = self.to_place_quota = self.rank = None
+        self.to_place = self.to_place_quota = self.rank = self.signature = self.vectors = None
         self.touch(task)
 
     def touch(self, task: Task) -> None:
@@ -253,7 +262,11 @@ class Group:
     @property
     def elastic(self) -> bool:
         """Whether some leaf has more pods than it needs."""
-        return any(leaf.minimum < len(leaf.tasks) for leaf in self.leaves.values())
+        return any(leaf.minimum < len(leaf.tasks) + self.unlisted(leaf.name) for leaf in self.leaves.values())
+
+    def unlisted(self, leaf: str) -> int:
+        """How many pods of a leaf wait beside those that are listed."""
+        return self.more[1] if self.more is not None and self.more[0].leaf == leaf else 0
 
     @property
     def satisfied(self) -> bool:

@@ -64,6 +64,9 @@ class Sums:
             elif status is PodStatus.PENDING:
                 amounts = self._wanted(task)
                 wanted[amounts] = wanted.get(amounts, 0) + 1
+        if group.more is not None:
+            amounts = self._wanted(group.more[0])
+            wanted[amounts] = wanted.get(amounts, 0) + group.more[1]
         if not all(amount == int(amount) for amounts in (*held, *wanted) for amount in amounts):
             return None
         standing, waiting = _summed(held), _summed(wanted)
@@ -106,6 +109,9 @@ class Sums:
                     account.ask(task.accepted)
                 elif task.status is PodStatus.PENDING:
                     account.ask(self._wanted(task))
+            if group.more is not None:
+                for _ in range(group.more[1]):
+                    account.ask(self._wanted(group.more[0]))
 
 
 def _summed(counted: Mapping[Triple, int]) -> Whole:

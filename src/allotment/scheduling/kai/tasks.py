@@ -43,6 +43,7 @@ class Task:
         "status",
         "vector",
         "virtual",
+        "where",
     )
 
     def __init__(self, pod: GroupPod, axes: Axes, claimed: int, group: Group) -> None:
@@ -59,6 +60,7 @@ class Task:
         self.node = pod.node
         self.gpu_groups = pod.gpu_groups
         self.virtual = False
+        self.where = ""
         self.claims: dict[str, tuple[str, ...] | None] = {}
         self.given: tuple[Claim | None, ...] = ()
         self.accepted_vector: list[float] = []

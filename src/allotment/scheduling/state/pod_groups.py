@@ -120,6 +120,8 @@ class PodGroup:
     """A PodGroup and its pods. What the scheduler writes down about it itself is None where it has not.
 
     ``delay`` is its preemption delay, ``grace`` its own grace period when it is stale (negative: never).
+    ``more`` pods that are not listed wait as well: each asks for what ``like`` does, and comes after all that
+    are listed.
     """
 
     name: str
@@ -135,6 +137,8 @@ class PodGroup:
     delay: float | None = None
     grace: float | None = None
     namespace: str = ""
+    more: int = 0
+    like: GroupPod | None = None
 
     def with_pods(self, changes: Mapping[str, GroupPod]) -> PodGroup:
         """The group in which these pods are so."""

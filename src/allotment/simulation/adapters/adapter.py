@@ -83,8 +83,10 @@ class Adapter(Protocol):
 
     At one moment it hears first what ended, then what is left, finished or arrived, then what was created or
     is ready; after that it is asked for rounds as long as one is due. What ``left`` and ``arrived`` answer
-    holds until a ``MayRun`` says otherwise.
+    holds until a ``MayRun`` says otherwise. ``heeds_ready``: it does otherwise for hearing that pods run.
     """
+
+    heeds_ready: bool
 
     def arrived(self, work: Work, now: float) -> int:
         """A work is handed in; how many of its pods may exist at once (0: not yet)."""

@@ -23,6 +23,8 @@ def adapter(setting: Setting, ties: Ties | Lot = Ties.FIRST, *, alike: bool = Fa
 class Default:
     """Works as pods for the model."""
 
+    heeds_ready = False
+
     def __init__(self, setting: Setting, ties: Ties | Lot, *, alike: bool) -> None:
         self.binder, self.alike = Binder(setting, ties), alike
         self.works: dict[str, Work] = {}

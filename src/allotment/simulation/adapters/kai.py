@@ -21,7 +21,7 @@ from allotment.scheduling.state.share_queues import ShareQueue
 from allotment.scheduling.state.shelf import Shelf
 from allotment.scheduling.state.state import State
 from allotment.simulation.adapters.adapter import Order, PodId, Start, Stop, Waits
-from allotment.simulation.adapters.kai_ground import KaiGround, claims_of
+from allotment.simulation.adapters.kai_ground import Asked, KaiGround, claims_of, most_placed
 from allotment.simulation.adapters.kai_jobs import Job, pod_name
 from allotment.simulation.adapters.widths import open_indexes, width_of
 from allotment.simulation.setting import Setting
@@ -40,6 +40,8 @@ def adapter(setting: Setting, works: Sequence[Work] = ()) -> KaiAdapter:
 
 class KaiAdapter:
     """KAI's model. ``placing``: somebody else admits, so that it takes from nobody and only places."""
+
+    heeds_ready = False
 
     def __init__(self, setting: Setting, works: Sequence[Work] = (), *, placing: bool = False) -> None:
         self.setting, self.placing = setting, placing
@@ -70,19 +72,25 @@ class KaiAdapter:
         team = self.setting.teams[work.team]
         width = width_of(work, open_indexes(work))
         least = 1 if work.kind is Kind.FLEET or self.placing else max(1, min(work.least, width))
+        asked, queue = self.ground.asked(work), team.share_queue
         job = Job(
             work=work,
             namespace=team.namespace,
-            queue=team.share_queue,
-            asked=self.ground.asked(work),
+            queue=queue,
+            asked=asked,
             created=min(now, work.arrival),
             minimum=least,
             firm=self.placing or not work.preemptible,
+            most=None if work.kind is Kind.FLEET else self._most(asked, queue),
         )
         self.jobs[work.name] = job
         if least > 1:
             self.gangs.add(work.name)
         return width
+
+    def _most(self, asked: Asked, queue: str) -> int | None:
+        """How many pods like this could ever have a place, if that bounds what KAI looks at."""
+        return most_placed(asked, queue, self.ground.nodes, self.state.share_queues)
 
     def placed(self, starts: Sequence[Start], now: float) -> None:
         """Pods that run already."""
@@ -164,7 +172,7 @@ class KaiAdapter:
     def finished(self, work: str, now: float) -> None:
         """The Job is over, and deleted."""
         job = self.jobs[work]
-        for pod in list(job.pods):
+        for pod in [*job.pods, *job.unlisted]:
             self._end(pod, now)
         keys = [*job.gone, job.key]
         self.state = self.state.with_pod_groups({key: None for key in keys if key in self.state.pod_groups})
@@ -221,6 +229,8 @@ class KaiAdapter:
     def _write_down(self) -> None:
         """Put what has changed into the state."""
         changed = [job for job in self.jobs.values() if job.changed]
+        for job in changed:
+            job.lists()
         groups = {key: group for job in changed for key, group in job.changes()}
         for job in changed:
             job.written()
@@ -290,7 +300,7 @@ class KaiAdapter:
     def _would_start(self, job: Job, now: float) -> bool:
         """Whether its least would start with nobody else there."""
         key, group = next((key, group) for key, group in job.groups() if group is not None)
-        few = replace(group, pods=group.pods[: job.minimum])
+        few = replace(group, pods=group.pods[: job.minimum], more=0, like=None)
         names = [name for pod in few.pods for name in pod.claims]
         claims = {name: replace(self.claims[name], allocation=None, reserved_for=()) for name in names}
         alone = replace(self.state, pod_groups=Shelf({key: few}), claims=claims)

@@ -16,6 +16,7 @@ from typing import Final
 from allotment.scheduling.state.claimed_devices import Claim, DeviceOfNode, is_gpu
 from allotment.scheduling.state.nodes import ClusterNode
 from allotment.scheduling.state.pod_groups import PodRequest
+from allotment.scheduling.state.share_queues import NO_LIMIT, ShareQueue
 from allotment.scheduling.state.state import State
 from allotment.simulation.adapters.matching import Matching, Part, by_node, matching
 from allotment.simulation.work import Work
@@ -134,6 +135,28 @@ def _counted(node: ClusterNode, devices: Sequence[DeviceOfNode]) -> ClusterNode:
         labels={**node.labels, **labels},
         allocatable={**node.allocatable, GPU: len(devices)},
     )
+
+
+def most_placed(
+    asked: Asked, queue: str, nodes: Mapping[str, ClusterNode], queues: Mapping[str, ShareQueue]
+) -> int | None:
+    """How many pods like this there can be beside each other, by GPUs and by the limits of queues.
+
+    None where that is not told by whole GPUs alone, or where sums would depend on the order of pods.
+    """
+    request = asked.request
+    whole = request.cpu == int(request.cpu) and request.memory == int(request.memory)
+    if request.gpus < 1 or not whole or asked.claims or request.mig or request.shared or request.others:
+        return None
+    gpus = float(sum(node.allocatable.get(GPU, 0) for node in nodes.values()))
+    seen: set[str] = set()
+    known = queues.get(queue)
+    while known is not None and known.name not in seen:
+        seen.add(known.name)
+        if known.gpu.limit != NO_LIMIT:
+            gpus = min(gpus, known.gpu.limit)
+        known = queues.get(known.parent or "")
+    return max(0, int(gpus // request.gpus))
 
 
 def _others(state: State) -> Mapping[str, Mapping[str, int]]:

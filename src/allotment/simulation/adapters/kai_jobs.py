@@ -2,13 +2,15 @@
 
 A Job is one group of which one pod is enough, unless ``batch-min-member`` says more; each pod of a Deployment
 is a group of its own. Pods that have succeeded still count as members, as far as that matters: a job that
-lost others to success may be cut below its least number, and never is stale.
+lost others to success may be cut below its least number, and never is stale. Of pods that wait only as many
+are listed as could get a place beside those that have one; the others are a number until then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
 
 from allotment.scheduling.state.pod_groups import GroupPod, PodGroup, PodStatus, flat
 from allotment.simulation.adapters.adapter import PodId
@@ -23,7 +25,12 @@ def pod_name(pod: PodId) -> str:
 
 @dataclass(slots=True)
 class Job:
-    """A work and its pods. ``minimum`` start together; ``firm`` ones are taken from by nobody."""
+    """A work and its pods. ``minimum`` start together; ``firm`` ones are taken from by nobody.
+
+    At most ``most`` of its pods could ever have a place at once; None where that is not looked at, and all
+    are listed. ``line`` has those that are not, in the order in which they would come, and some that are gone
+    or listed by now.
+    """
 
     work: Work
     namespace: str
@@ -37,6 +44,11 @@ class Job:
     changed: bool = True
     gone: list[str] = field(default_factory=list)
     stirred: set[PodId] = field(default_factory=set)
+    most: int | None = None
+    line: list[tuple[float, str, PodId]] = field(default_factory=list)
+    unlisted: dict[PodId, float] = field(default_factory=dict)
+    waiting: set[PodId] = field(default_factory=set)
+    last: tuple[float, str] = (float("-inf"), "")
 
     @property
     def key(self) -> str:
@@ -54,21 +66,51 @@ class Job:
 
     def add(self, pod: PodId, now: float, claims: tuple[str, ...]) -> None:
         """The pod exists, and waits."""
+        if self.most is None:
+            self._list(pod, self._pod(pod_name(pod), now, claims))
+            return
+        heappush(self.line, (now, pod_name(pod), pod))
+        self.unlisted[pod] = now
+        self.changed = True
+
+    def _pod(self, name: str, created: float, claims: tuple[str, ...] = ()) -> GroupPod:
         ask = self.work.ask
-        self.pods[pod] = GroupPod(
-            pod_name(pod),
+        return GroupPod(
+            name,
             request=self.asked.request,
             claims=claims,
             node_selector=self.asked.node_selector,
             affinity=ask.affinity,
             tolerations=ask.tolerations,
-            created=now,
+            created=created,
         )
+
+    def _list(self, pod: PodId, made: GroupPod) -> None:
+        self.pods[pod] = made
+        self.waiting.add(pod)
         self._stir(pod)
+
+    def lists(self) -> None:
+        """List as many of those that wait as could get a place: the first of them, and one more."""
+        if self.most is None:
+            return
+        wanted = max(self.most - (len(self.pods) - len(self.waiting)), self.minimum) + 1
+        while self.line:
+            created, name, pod = self.line[0]
+            if pod in self.unlisted:
+                if len(self.waiting) >= wanted and (created, name) > self.last:
+                    return
+                del self.unlisted[pod]
+                self.last = max(self.last, (created, name))
+                self._list(pod, self._pod(name, created))
+            heappop(self.line)
 
     def set(self, pod: PodId, status: PodStatus, **more: object) -> None:
         """The pod has come so far."""
+        if pod in self.unlisted:
+            self._list(pod, self._pod(pod_name(pod), self.unlisted.pop(pod)))
         self.pods[pod] = replace(self.pods[pod], status=status, **more)  # type: ignore[arg-type]  # its fields
+        self.waiting.discard(pod)
         self._stir(pod)
 
     def _stir(self, pod: PodId) -> None:
@@ -77,6 +119,10 @@ class Job:
 
     def remove(self, pod: PodId, *, succeeded: bool) -> GroupPod | None:
         """The pod is gone."""
+        if pod in self.unlisted:
+            self.changed = True
+            return self._pod(pod_name(pod), self.unlisted.pop(pod))
+        self.waiting.discard(pod)
         known = self.pods.pop(pod, None)
         if known is not None:
             self.changed = True
@@ -120,6 +166,8 @@ class Job:
             preemptible=not self.firm,
             created=created,
             namespace=self.namespace,
+            more=len(self.unlisted),
+            like=self._pod(f"{self.work.name}-more", self.created) if self.unlisted else None,
         )
 
     def _done(self) -> Iterator[GroupPod]:

@@ -35,6 +35,7 @@ class KueueAdapter:
         self.setting, self.binder = setting, binder
         self.ledger = Ledger(setting, works)
         self.cycles = Cycles(self.ledger, binder)
+        self.heeds_ready = binder.heeds_ready or setting.kueue.block_admission
 
     def arrived(self, work: Work, now: float) -> int:
         """The Job is made, suspended; a Deployment has its pods, gated."""

@@ -46,6 +46,8 @@ def adapter(setting: Setting) -> Simple:
 class Simple:
     """Counts of free cards by node."""
 
+    heeds_ready = False
+
     def __init__(self, setting: Setting) -> None:
         self.names = node_names(setting)
         self.labels = [_labels(setting, name) for name in self.names]
