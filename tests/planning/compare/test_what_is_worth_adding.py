@@ -191,20 +191,18 @@ def test_a_gain_of_whole_nodes_says_so_where_nothing_else_gains() -> None:
     assert narrow.not_if == ()
 
 
-def test_a_gain_of_cheaper_cards_says_on_which_they_are() -> None:
+def test_as_many_hours_on_cheaper_cards_are_told_and_not_weighed() -> None:
     cheap, dear = span(), replace(span(), card="H100")
     before, after = column("default", cheap, dear, cost=20.0), column("kai", cheap, cheap, cost=10.0)
     (found,) = advised(before, after)
-    assert found.not_if == (
-        (
-            "L4 is not free: what gains is that kai has it for 100 % of the GPU-hours in the first draw, and "
-            "default for 50 %"
-        ),
-    )
+    (words,) = found.costs
+    assert found.verdict is Verdict.NO
+    assert words.startswith("not weighed: cost of what ends 10.00 EUR instead of 20.00 EUR (-50 %")
+    assert "kai has 100 % of them on L4, and default 50 %" in words
     (faster,) = advised(
         column("default", cheap, dear, cost=20.0, hours=2.0), column("kai", cheap, cost=10.0, hours=1.0)
     )
-    assert faster.not_if == ()
+    assert (faster.verdict, faster.costs) == (Verdict.YES, ())
 
 
 def test_what_the_other_cannot_do_at_all_is_a_yes_and_what_cannot_be_had_a_no() -> None:

@@ -18,7 +18,7 @@ from typing import Final
 
 from allotment.planning.compare.comparison import Advice, Better, Cell, Column, Difference, Row, Told, Verdict
 from allotment.planning.compare.differences import CHANCE, FEWEST, held_against
-from allotment.planning.compare.resting import not_if
+from allotment.planning.compare.resting import not_if, other_cards
 from allotment.planning.compare.rows import HOURS, PRICE, UNFINISHED
 from allotment.planning.compare.words import by_how_much, said, titled
 from allotment.planning.scenes.values import Source
@@ -125,19 +125,21 @@ def _advice(column: Column, against: Column, rows: Sequence[Row], until: float, 
     if against.refused:
         words = f"{against.name} cannot do this work: {against.refused}"
         return replace(advice, verdict=Verdict.YES, reasons=(words,), not_if=not_if(column, against, ()))
-    weighed = _weighed(column, against, rows, until)
+    weighed, dearer = _parted(_weighed(column, against, rows, until))
     draws = max((len(cell.values) for cell in column.cells.values()), default=0)
     if draws < FEWEST:
         return _too_few(advice, weighed, draws, currency)
     gains = [each for each in weighed if each.difference.told is Told.BETTER]
     costs = [each for each in weighed if each.difference.told is Told.WORSE]
+    besides = tuple(_besides(each, column, against, currency) for each in dearer)
     if not gains:
-        return _without_gain(advice, weighed, costs, currency)
+        found = _without_gain(advice, weighed, costs, currency)
+        return replace(found, costs=(*found.costs, *besides))
     return replace(
         advice,
         verdict=Verdict.MAYBE if costs else Verdict.YES,
         reasons=_told("better", gains, currency),
-        costs=_told("worse", costs, currency),
+        costs=(*_told("worse", costs, currency), *besides),
         not_if=not_if(column, against, [(each.row, each.here, each.there) for each in gains]),
     )
 
@@ -154,6 +156,25 @@ def _weighed(column: Column, against: Column, rows: Sequence[Row], until: float)
         if difference.told is not Told.SAME:
             found.append(Weighed(row, column.cells[row.key], against.cells[row.key], difference))
     return sorted(found, key=lambda each: (each.row.key != UNFINISHED.key, -each.size))
+
+
+def _parted(weighed: Sequence[Weighed]) -> tuple[list[Weighed], list[Weighed]]:
+    """What is weighed, and apart from it a cost that differs while GPU-hours do not: no scheduler's doing."""
+    counting = {Told.BETTER, Told.WORSE}
+    hours = any(each.row.key == HOURS.key and each.difference.told in counting for each in weighed)
+    apart = [] if hours else [each for each in weighed if each.row.key == PRICE.key]
+    kept = [each for each in weighed if each not in apart]
+    return kept, [each for each in apart if each.difference.told in counting]
+
+
+def _besides(each: Weighed, column: Column, against: Column, currency: str) -> str:
+    """A cost that is not weighed, and why it is not."""
+    where = other_cards(column, against)
+    return (
+        f"not weighed: {each.words(currency)}. These are as many GPU-hours on other cards"
+        + (f" (in the first draw {where})" if where else "")
+        + ": no scheduler knows prices, and which of equally good nodes it takes is up to chance or to names"
+    )
 
 
 def _told(word: str, listed: Sequence[Weighed], currency: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Final
 
 from allotment.planning.compare.comparison import Cell, Column, Row, Unit
-from allotment.planning.compare.rows import FAIRNESS, FREE_NODES, HOURS, MAKESPAN, PRICE
+from allotment.planning.compare.rows import FAIRNESS, FREE_NODES, MAKESPAN
 from allotment.planning.compare.words import lasting
 from allotment.simulation.outcome import End, Span
 from allotment.simulation.work import Kind
@@ -27,7 +27,6 @@ def not_if(column: Column, against: Column, gains: Sequence[Gain]) -> tuple[str,
         *_shared(column, against, gains),
         *_taken(column, against, gains),
         *_whole(column, against, gains),
-        *_cheaper(column, against, gains),
     )
 
 
@@ -94,18 +93,14 @@ def _whole(column: Column, against: Column, gains: Sequence[Gain]) -> Iterator[s
         )
 
 
-def _cheaper(column: Column, against: Column, gains: Sequence[Gain]) -> Iterator[str]:
-    """Other cards: as many hours that cost less."""
-    keys = {row.key for row, *_ in gains}
-    if PRICE.key not in keys or HOURS.key in keys:
-        return
+def other_cards(column: Column, against: Column) -> str:
+    """On which kind of card a column does more of the work than another, in the first draw."""
     here, there = _cards(column), _cards(against)
     card = max(here, key=lambda each: (here[each] - there.get(each, 0.0), each), default="")
-    if card and here[card] > there.get(card, 0.0):
-        yield (
-            f"{card} is not free: what gains is that {column.name} has it for {100 * here[card]:.0f} % of "
-            f"the GPU-hours in the first draw, and {against.name} for {100 * there.get(card, 0.0):.0f} %"
-        )
+    if not card or here[card] <= there.get(card, 0.0):
+        return ""
+    before = 100 * there.get(card, 0.0)
+    return f"{column.name} has {100 * here[card]:.0f} % of them on {card}, and {against.name} {before:.0f} %"
 
 
 def _cards(column: Column) -> Mapping[str, float]:
