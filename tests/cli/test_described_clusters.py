@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 
 from allotment.cli import invoke
 from allotment.errors import EXIT_FINE, EXIT_USAGE
@@ -41,7 +42,7 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
         found = invoke([words[0], "--platform", "cluster.yaml", *words[1:]])
         told = capsys.readouterr()
         assert found == code, told.err
-        return told.out + told.err
+        return told.out if words[0] == "render" else told.out + told.err
 
     return run_words
 
@@ -67,6 +68,17 @@ def test_what_fits_and_what_the_quota_lets_run_are_told_together(run: Run) -> No
     assert "4 pods at once" in told
     assert "of the 4 pods that fit at once it lets 3 run" in told
     assert "at once it lets" not in why(run, "--describe", "1 nodes of 2 x A100-80")
+
+
+def test_of_a_snapshot_the_quota_of_what_is_not_sent_yet_is_told(run: Run, tmp_path: Path) -> None:
+    from allotment.devices.describe import parse_description
+
+    slices = [each.to_dict() for each in parse_description(FLEET).slices]
+    listed = yaml.safe_dump_all([*yaml.safe_load_all(run("render", "--platform-objects")), *slices])
+    (tmp_path / "snapshot.yaml").write_text(listed)
+    told = run("why", "letters", "--team", "archive", "--snapshot", "snapshot.yaml")
+    assert "the quota of archive: ClusterQueue `archive` may have at most 3" in told
+    assert "of the 4 pods that fit at once it lets 3 run" in told
 
 
 def test_kinds_of_card_that_are_not_there_are_named(run: Run, tmp_path: Path) -> None:

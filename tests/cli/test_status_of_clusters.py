@@ -186,7 +186,7 @@ def test_status_as_json_holds_evidence_sums_and_the_place_in_the_queue(run: Run)
 def test_status_names_the_devices_where_the_scheduler_says_no_more(run: Run) -> None:
     code, out, _ = run("status", "--snapshot", file("fragmentation"))
     assert code == EXIT_FINE
-    assert "no single node has it" in out
+    assert "no node has so many" in out
     assert "2 on each of node-a, node-b, node-c" in out
 
 
@@ -348,7 +348,7 @@ def test_why_says_the_root_then_the_evidence_then_the_sums_then_the_devices(run:
 def test_why_goes_on_with_the_devices_where_the_scheduler_says_no_more(run: Run) -> None:
     code, out, _ = run("why", "maps", "--snapshot", file("fragmentation"))
     assert code == EXIT_FINE
-    assert "no single node has it" in out.splitlines()[0]
+    assert "no node has so many" in out.splitlines()[0]
     assert "write `count: 2` (asked: 4)" in out
 
 

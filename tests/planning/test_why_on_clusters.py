@@ -13,7 +13,7 @@ from tests.kubernetes.follow.told import NAMES, situation, told
 REFINED = {
     "fragmentation": (
         State.WAITING,
-        ["no single node has it", "2 on each of node-a, node-b, node-c"],
+        ["no node has so many", "2 on each of node-a, node-b, node-c"],
         "`count: 2`",
     ),
     "gang": (State.NEVER, ["4 are to start together", "room for 3 even with nothing in use"], "`min: 3`"),

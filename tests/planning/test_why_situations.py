@@ -214,7 +214,7 @@ SITUATIONS: Mapping[str, Situation] = {
         "'NVIDIA H100 80GB HBM3'` instead of",
         is_need=False,
     ),
-    "fits on paper only": Situation(
+    "fits one by one only": Situation(
         H100S,
         need("40Gi", count=8),
         State.NEVER,

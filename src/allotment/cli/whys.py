@@ -19,9 +19,13 @@ from allotment.cli.shared import safe
 from allotment.cli.words import counted
 from allotment.cli.world import ChosenWorld
 from allotment.errors import EXIT_FINE, FindingsError, Severity, UsageError
+from allotment.kubernetes.cluster.quota import cluster_queue_of
 from allotment.kubernetes.follow import Followed, State
+from allotment.kubernetes.render.context import namespace_of
 from allotment.planning.outlook.asked import next_of, next_of_unsent
 from allotment.planning.outlook.values import Said
+from allotment.planning.queues import Share
+from allotment.planning.queues_of_cluster import shares_of_cluster
 from allotment.planning.why.needs import asked_of
 from allotment.planning.why.on_cluster import ClusterWhy, why_on_cluster
 from allotment.planning.why.why import State as Fit
@@ -66,16 +70,26 @@ def whys_of(
     ]
 
 
-def said_of_unsent(
-    name: str, root: Path, platform: Path | None, team: str | None, chosen: ChosenWorld
-) -> tuple[Said, ...]:
-    """What the schedulers would do with what is not on the cluster yet, once it was sent."""
+@dataclass(frozen=True, slots=True)
+class Unsent:
+    """What is not there yet: its queue's share, and what the schedulers would do once it was sent."""
+
+    share: Share | None = None
+    said: tuple[Said, ...] = ()
+
+
+def unsent(name: str, root: Path, platform: Path | None, team: str | None, chosen: ChosenWorld) -> Unsent:
+    """What there is to say of a campaign, fleet or gang that is not there; nothing of what has no queue."""
     if chosen.snapshot is None or _is_no_name(name, root):
-        return ()
+        return Unsent()
     opened = team_of(chosen.snapshot, root, [name], platform=platform, team=team).opened
     if opened is None:
-        return ()
-    return next_of_unsent(chosen.snapshot, Path(name).stem, opened.repository, opened.platform, opened.team)
+        return Unsent()
+    owner = opened.team
+    said = next_of_unsent(chosen.snapshot, Path(name).stem, opened.repository, opened.platform, owner)
+    queue = cluster_queue_of(chosen.snapshot, namespace_of(owner), owner.name) or owner.name
+    found = shares_of_cluster(chosen.snapshot).shares
+    return Unsent(next((each for each in found if each.queue == queue and each.sum), None), said)
 
 
 def _is_not_there(found: Followed) -> bool:

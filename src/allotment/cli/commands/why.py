@@ -61,12 +61,14 @@ def command(
     answers = answers_for(name, repository, platform, team, seen)
     data, lines = as_data(answers, chosen.name), [*as_text(answers, chosen.name)]
     if chosen.snapshot is not None:
+        from allotment.cli.forms.described import quota_lines
         from allotment.cli.forms.outlook import next_lines, said_data
-        from allotment.cli.whys import said_of_unsent
+        from allotment.cli.whys import unsent
 
-        said = said_of_unsent(name, repository, platform, team, chosen)
-        data["next"] = said_data(said)
-        for each in said:
+        told = unsent(name, repository, platform, team, chosen)
+        data["next"] = said_data(told.said)
+        lines += quota_lines(told.share, answers[0].told)
+        for each in told.said:
             lines += ["", *next_lines(each)] if each.outlooks else [f"note: {note}" for note in each.notes]
     elif not chosen.is_here:
         from allotment.cli.described import asked_about

@@ -22,12 +22,7 @@ PLACERS: Final = {"default": "the default scheduler", "kai": "KAI", "both": "KAI
 
 def described_lines(about: AskedAbout, told: Why | None = None) -> Iterator[str]:
     """Its quota, beside what was ``told`` of devices, and what those who decide would do if it were sent."""
-    share = about.share()
-    if share is not None and share.sum:
-        yield ""
-        yield f"  the quota of {safe(share.queue)}: {safe(share.sum)}"
-        if told is not None and (words := _within(share, told)):
-            yield f"  {words}"
+    yield from quota_lines(about.share(), told)
     said = _kueue(about)
     if said.outlooks:
         yield ""
@@ -37,6 +32,15 @@ def described_lines(about: AskedAbout, told: Why | None = None) -> Iterator[str]
         yield ""
         yield f"  what {PLACERS[about.cluster.platform.scheduler]} would do if it were sent (a model):"
         yield from (f"    {safe(line)}" for line in _sentences(placed))
+
+
+def quota_lines(share: Share | None, told: Why | None) -> Iterator[str]:
+    """The sum of a queue, and how many of the pods that fit it lets run; nothing where there is none."""
+    if share is not None and share.sum:
+        yield ""
+        yield f"  the quota of {safe(share.queue)}: {safe(share.sum)}"
+        if told is not None and (words := _within(share, told)):
+            yield f"  {words}"
 
 
 def _within(share: Share, told: Why) -> str:
