@@ -5,7 +5,6 @@ from __future__ import annotations
 import getpass
 import os
 import socket
-import sys
 import time
 import uuid
 from collections.abc import Iterator, Mapping
@@ -17,6 +16,7 @@ import click
 from allotment.cli.checking import check
 from allotment.cli.cluster import client_for, cluster_option, hold_cluster
 from allotment.cli.ending import ended_by_term
+from allotment.cli.progress import Progress
 from allotment.cli.shared import (
     SEVERITY_COLOURS,
     finding_line,
@@ -129,7 +129,7 @@ def command(
     mark = repository_id(_address(repository, owner))
     context = context_for(found, owner, gang_objects=gang_objects)
 
-    progress = _Progress()
+    progress = Progress("reading the cluster")
 
     def warn(finding: Finding) -> None:
         progress.end()
@@ -146,14 +146,11 @@ def command(
     wish = Wish(loaded, mark, again, prune, is_whole=not names)
     world = World(_holder(), time.time, time.sleep, progress)
     hold = anything if saved is None else saved.holds
-    try:
-        with ended_by_term():
-            if saved is not None:
-                progress("reading the cluster that was planned for")
-                saved.hold(loaded, found, client, context.namespace)
-            report = apply(client, context, wish, world, impossible=impossible, hold=hold, dry_run=dry_run)
-    finally:
-        progress.end()
+    with progress, ended_by_term():
+        if saved is not None:
+            progress("reading the cluster that was planned for")
+            saved.hold(loaded, found, client, context.namespace)
+        report = apply(client, context, wish, world, impossible=impossible, hold=hold, dry_run=dry_run)
     applied = Applied(report, client.name, owner.name, context.namespace, verbose)
     write_out({"text": as_text, "json": as_json}[form](applied), None)
     return _ended(report, form)
@@ -252,22 +249,3 @@ def _holder() -> str:
     except OSError:
         user = f"user {os.getuid()}"
     return f"{user}@{socket.gethostname()}, process {os.getpid()}, {uuid.uuid4().hex[:6]}"
-
-
-class _Progress:
-    """How far it is, in one line of a terminal; nothing where standard error is none."""
-
-    def __init__(self) -> None:
-        self._is_shown = sys.stderr.isatty()
-        self._is_open = False
-
-    def __call__(self, text: str) -> None:
-        """Show it in the place of what was shown."""
-        if self._is_shown:
-            click.echo(f"\r\x1b[K{safe(text)}", nl=False, err=True)
-            self._is_open = True
-
-    def end(self) -> None:
-        """Take the line away."""
-        if self._is_open:
-            click.echo("\r\x1b[K", nl=False, err=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
@@ -10,6 +9,7 @@ import click
 from allotment.cli.columns import terminal_width
 from allotment.cli.forms.compared_output import code_of, nothing_written, written
 from allotment.cli.inputs import inputs_of, inputs_option
+from allotment.cli.progress import Progress
 from allotment.cli.shared import output_option, world_options, write_out
 from allotment.cli.world import AskedWorld, any_world
 from allotment.errors import EXIT_FINE
@@ -112,13 +112,7 @@ def command(
     except NothingLeftError as nothing:
         write_out(nothing_written(nothing, form), out)
         return EXIT_FINE
-    compared = compare(variants, play, _told)
+    with Progress("preparing") as progress:
+        compared = compare(variants, play, progress.draws)
     write_out(written(compared, form, None if out else terminal_width()), out)
     return code_of(compared)
-
-
-def _told(name: str, done: int, of: int) -> None:
-    """How far it is, where somebody looks on."""
-    if sys.stderr.isatty():
-        end = "\r" if done < of else "\r\x1b[K"
-        click.echo(f"\r{name}: {done} of {of} draws{end}", err=True, nl=False)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from datetime import UTC
+from functools import partial
 from pathlib import Path
 
 import click
@@ -13,6 +13,7 @@ import click
 from allotment.cli.columns import terminal_width
 from allotment.cli.ending import ended_by_term
 from allotment.cli.inputs import inputs_of, inputs_option
+from allotment.cli.progress import Progress
 from allotment.cli.shared import output_option, safe, world_options, write_out
 from allotment.cli.world import AskedWorld, any_world
 from allotment.errors import EXIT_FINE, EXIT_REFUSED
@@ -108,12 +109,9 @@ def command(
         budget=budget_of(budget, found.platform.prices.currency),
         deadline=late,
     )
-    progress = _Progress()
-    try:
-        with ended_by_term():
-            plan = planned(found, question, inputs=settings, base=base, now=now, told=progress)
-    finally:
-        progress.end()
+    with Progress("preparing") as progress, ended_by_term():
+        told = partial(progress.draws, "playing")
+        plan = planned(found, question, inputs=settings, base=base, now=now, told=told)
 
     def text(shown: Plan) -> str:
         return "\n".join(as_text(shown, now, None if out is not None else terminal_width()))
@@ -128,22 +126,3 @@ def command(
     if out is not None:
         click.echo(f"written: {safe(str(out))}", err=True)
     return EXIT_FINE if plan.is_kept else EXIT_REFUSED
-
-
-class _Progress:
-    """How far the playing is, in one line of a terminal; nothing where standard error is none."""
-
-    def __init__(self) -> None:
-        self._is_shown = sys.stderr.isatty()
-        self._is_open = False
-
-    def __call__(self, done: int, of: int) -> None:
-        """Show it in the place of what was shown."""
-        if self._is_shown:
-            click.echo(f"\r\x1b[Kplaying: {done:,} of {of:,}", nl=False, err=True)
-            self._is_open = True
-
-    def end(self) -> None:
-        """Take the line away."""
-        if self._is_open:
-            click.echo("\r\x1b[K", nl=False, err=True)

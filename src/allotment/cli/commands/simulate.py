@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import click
 from allotment.cli.columns import terminal_width
 from allotment.cli.forms import filled
 from allotment.cli.forms.compared_output import code_of, written
+from allotment.cli.progress import Progress
 from allotment.cli.shared import output_option, write_out
 from allotment.errors import EXIT_FINE, UsageError
 from allotment.simulation.filling.fill import Filled
@@ -183,13 +183,15 @@ def command(
     if policies:
         rules = [Ties(rule) for rule in ties or ("random",)]
         seeds = range(seed, seed + draws)
-        fillings = fillings_of(
-            trace, asked, [Name(each) for each in policies], rules, seeds=seeds, demand=demand, told=_told
-        )
+        names = [Name(each) for each in policies]
+        with Progress("preparing") as told:
+            fillings = fillings_of(trace, asked, names, rules, seeds=seeds, demand=demand, told=told.draws)
         write_out(_filled_form(trace.name, asked.cluster(trace), fillings, form), out)
         return EXIT_FINE
     play = Play(seed, draws, days * DAY)
-    found = compared(trace, asked, [Scheduler(each) for each in schedulers or ("default",)], play, _told)
+    columns = [Scheduler(each) for each in schedulers or ("default",)]
+    with Progress("preparing") as progress:
+        found = compared(trace, asked, columns, play, progress.draws)
     if events is not None:
         write_events(found, trace, asked, events)
     write_out(written(found, form, None if out else terminal_width(), "allot simulate"), out)
@@ -209,10 +211,3 @@ def _filled_form(
 
         return filled_page(name, len(nodes), cards, fillings).rstrip("\n")
     raise UsageError(f"a filling is not written as {form}", remedy="write -o text, -o json or -o html")
-
-
-def _told(name: str, done: int, of: int) -> None:
-    """How far it is, where somebody looks on."""
-    if sys.stderr.isatty():
-        end = "\r" if done < of else "\r\x1b[K"
-        click.echo(f"\r{name}: {done} of {of} draws{end}", err=True, nl=False)

@@ -121,6 +121,7 @@ def _played(variant: Variant, play: Play, told: Callable[[int, int], None]) -> t
     if scene is None:
         return plain, ()
     case = Case(scene.setting, scene.works, scene.run_times, play.until)
+    told(0, play.draws)
     course = play.course(case, play.seed)
     told(1, play.draws)
     figures = partial(measure, works=scene.works, ground=ground_of(scene.setting), prices=play.prices)
