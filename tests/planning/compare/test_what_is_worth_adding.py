@@ -226,7 +226,7 @@ def test_it_is_said_how_many_draws_there_are_and_how_much_was_assumed() -> None:
     )
     columns = [replace(column("default", time=1.0), assumptions=assumed)]
     assert rests_on(columns, 8).startswith(
-        "8 draws. A difference counts that is beyond chance (sign test, 5 %)"
+        "8 draws of these works alone. A difference counts that is beyond chance (sign test, 5 %)"
     )
     assert rests_on(columns, 8).endswith("It rests on 2 guesses, which are listed below.")
     assert rests_on([], 1) == "1 draw: chance can be told from 6 draws on."

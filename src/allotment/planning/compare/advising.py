@@ -95,9 +95,9 @@ def rests_on(columns: Sequence[Column], draws: int) -> str:
     if draws < FEWEST:
         return f"{counted(draws, 'draw')}: chance can be told from {FEWEST} draws on.{assumed}"
     return (
-        f"{draws} draws. A difference counts that is beyond chance (sign test, {100 * CHANCE:.0f} %) and "
-        "large: a tenth or more, and no less than a minute of an end and 90 seconds of a wait; of "
-        f"percentages ten points.{assumed}"
+        f"{draws} draws of these works alone. A difference counts that is beyond chance (sign test, "
+        f"{100 * CHANCE:.0f} %) and large: a tenth or more, and no less than a minute of an end and 90 seconds "
+        f"of a wait; of percentages ten points.{assumed}"
     )
 
 
