@@ -75,6 +75,13 @@ class AllotmentError(Exception):
         return f"{place}{self.what}{remedy}"
 
 
+def in_one_line(error: BaseException) -> str:
+    """What went wrong, and behind a semicolon what to do."""
+    text, remedy = str(error), error.remedy if isinstance(error, AllotmentError) else ""
+    parts = (text.removesuffix(remedy).rstrip(" .;\n"), remedy) if remedy else (text,)
+    return "; ".join(" ".join(part.split()) for part in parts if part.strip())
+
+
 @dataclass(eq=False)
 class UsageError(AllotmentError):
     """The command was called wrongly: a name that does not exist, options that exclude each other."""

@@ -9,6 +9,7 @@ import pytest
 
 from allotment.cli.shared import called, safe
 from allotment.cli.words import clock, counted, rate, span
+from allotment.errors import WorldError, in_one_line
 
 
 @pytest.mark.parametrize(
@@ -28,6 +29,19 @@ from allotment.cli.words import clock, counted, rate, span
 )
 def test_spans(seconds: float, words: str) -> None:
     assert span(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (WorldError("there is no such bucket"), "there is no such bucket"),
+        (WorldError("there is none", remedy="make it"), "there is none; make it"),
+        (WorldError("it is\n  gone.", "s3://a", "make it"), "s3://a: it is gone; make it"),
+        (ValueError("one\n two"), "one two"),
+    ],
+)
+def test_what_went_wrong_is_told_from_what_to_do_on_one_line_too(error: Exception, words: str) -> None:
+    assert in_one_line(error) == words
 
 
 @pytest.mark.parametrize(

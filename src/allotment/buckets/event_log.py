@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from allotment.buckets.bucket import Bucket, KeyExists, KeyMissing, ObjectRefused
 from allotment.buckets.keys import events_object, events_prefix, merged_events_object, parse_events_object
-from allotment.errors import WorldError
+from allotment.errors import WorldError, in_one_line
 from allotment.events.event import Event, parse_lines
 
 FLUSH_SECONDS = 10.0
@@ -78,7 +78,7 @@ class BucketSink:
             return
         except WorldError as error:
             if not self._complained:
-                log.warning("events cannot be written: %s", " ".join(str(error).split()))
+                log.warning("events cannot be written: %s", in_one_line(error))
                 self._complained = True
             del self._events[: -10 * FLUSH_EVENTS]
             return

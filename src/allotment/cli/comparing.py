@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from allotment.cli.beside import beside_of
 from allotment.cli.grounds import Grounds
-from allotment.errors import AllotmentError, UsageError, did_you_mean
+from allotment.errors import AllotmentError, UsageError, did_you_mean, in_one_line
 from allotment.planning.compare.changing import Files, changed, changes_of
 from allotment.planning.compare.comparing import Variant
 from allotment.planning.scenes.looking import look_beside
@@ -53,7 +53,7 @@ class Question:
         except NothingLeftError:
             raise
         except AllotmentError as error:
-            return Variant(name, scheduler, changes, refused=" ".join(str(error).split()))
+            return Variant(name, scheduler, changes, refused=in_one_line(error))
         return Variant(name, scheduler, changes, scene)
 
     def _scene(self, files: Files, scheduler: str) -> Scene:

@@ -14,7 +14,7 @@ from allotment.cli.beside import beside_of
 from allotment.cli.cluster import hint_at_cluster
 from allotment.cli.opened import Opened, open_repository, show_warnings
 from allotment.cli.world import AskedWorld, ChosenWorld
-from allotment.errors import AllotmentError, FindingsError, Severity
+from allotment.errors import AllotmentError, FindingsError, Severity, in_one_line
 from allotment.needs import need_findings
 from allotment.planning.scenes.looking import look, look_beside
 from allotment.planning.scenes.values import Known, Place
@@ -121,8 +121,8 @@ def _bucket(opened: Opened) -> tuple[Bucket | None, str]:
     try:
         return opened.bucket(), ""
     except AllotmentError as error:
-        words = " ".join(str(error).split())
-        return None, f"the bucket could not be opened, so that nothing of what is done is known: {words}"
+        why = in_one_line(error)
+        return None, f"the bucket could not be opened, so that nothing of what is done is known: {why}"
 
 
 def _bucket_words(opened: Opened, note: str) -> str:

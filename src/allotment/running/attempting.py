@@ -14,7 +14,7 @@ from typing import Any
 from allotment.buckets.bucket import BucketGivenUp, ObjectRefused
 from allotment.buckets.keys import VolumeKeys
 from allotment.buckets.once import NO_PATIENCE
-from allotment.errors import WorldError
+from allotment.errors import WorldError, in_one_line
 from allotment.running.assignment import VolumeSpec
 from allotment.running.attempts import History, begin_attempt, end_attempt
 from allotment.running.endings import (
@@ -27,7 +27,6 @@ from allotment.running.endings import (
     PermanentFailureError,
     Stopped,
     VolumeFailedError,
-    one_line,
 )
 from allotment.running.lease import Lease, LeaseLostError
 from allotment.running.manifest import build_manifest, write_manifest
@@ -237,7 +236,7 @@ def how_ended(error: BaseException, around: Surroundings) -> tuple[Ended, Volume
         return Ended.FAILED, VolumeFailedError("deadline", f"its worker took longer than {limit:g} s")
     if isinstance(error, WorldError):
         ended, reason = BUCKET_FAILED[isinstance(error, ObjectRefused)]
-        return ended, VolumeFailedError(reason, one_line(error))
+        return ended, VolumeFailedError(reason, in_one_line(error))
     log.error("unexpected trouble", exc_info=error)
     return Ended.FAILED, VolumeFailedError("error", in_words(error))
 

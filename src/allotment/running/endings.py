@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from allotment.errors import AllotmentError
-
 EXIT_COMPLETE = 0
 EXIT_FAILED = 1
 EXIT_PERMANENT = 13
@@ -60,11 +58,6 @@ class PermanentFailureError(VolumeFailedError):
 @dataclass(eq=False)
 class CrowdedOutError(VolumeFailedError):
     """The device memory that was promised to this worker was in use by others: not its fault, no failure."""
-
-
-def one_line(error: AllotmentError) -> str:
-    """An error of ours on one line."""
-    return " ".join(str(error).split())
 
 
 class Stopped(BaseException):

@@ -17,8 +17,8 @@ from typing import Any
 
 from allotment.buckets.bucket import Conflict, ObjectRefused
 from allotment.buckets.keys import VolumeKeys
-from allotment.errors import WorldError
-from allotment.running.endings import UNREACHABLE, PageTimeout, one_line
+from allotment.errors import WorldError, in_one_line
+from allotment.running.endings import UNREACHABLE, PageTimeout
 from allotment.running.lease import Lease
 from allotment.running.manifest import PageFailure
 from allotment.running.measure import Clocked, rounded
@@ -204,7 +204,7 @@ class Reading:
             self._fail(ref, UNREACHABLE, str(error))
             return
         if isinstance(error, WorldError) and not isinstance(error, ObjectRefused):
-            self._fail(ref, UNREACHABLE, one_line(error))
+            self._fail(ref, UNREACHABLE, in_one_line(error))
             return
         log.warning("page %s (%s) could not be read", ref.name, ref.source, exc_info=error)
         self._fail(ref, UNREADABLE, in_words(error) if error is not None else "it could not be read")

@@ -13,9 +13,10 @@ from enum import StrEnum
 from allotment.buckets.bucket import Bucket, ObjectRefused
 from allotment.buckets.keys import VolumeKeys, parse_record, parse_refusal
 from allotment.buckets.once import PatientBucket
+from allotment.errors import in_one_line
 from allotment.running.assignment import Limits
 from allotment.running.attempts import read_history
-from allotment.running.endings import PermanentFailureError, one_line
+from allotment.running.endings import PermanentFailureError
 from allotment.running.holder import Holder, is_dead
 from allotment.running.lease import in_force, newest_lease
 
@@ -65,7 +66,7 @@ def volume_state(
     except PermanentFailureError as damage:
         return VolumeState(VolumeStatus.FAILED, done, refused, damage.reason, damage.message)
     except ObjectRefused as damage:
-        return VolumeState(VolumeStatus.FAILED, done, refused, "bucket-damaged", one_line(damage))
+        return VolumeState(VolumeStatus.FAILED, done, refused, "bucket-damaged", in_one_line(damage))
     holder = held.holder if held is not None and in_force(held, now, dead) else None
     refusal = history.refusal(limits)
     if refusal is not None and holder is None:

@@ -21,7 +21,7 @@ from allotment.buckets.event_log import BucketSink
 from allotment.buckets.keys import RecipeKeys
 from allotment.buckets.once import FAR_AWAY, Patience, PatientBucket
 from allotment.buckets.opening import is_address, open_interruptible
-from allotment.errors import AllotmentError
+from allotment.errors import AllotmentError, in_one_line
 from allotment.events.sinks import PipeSink, Sink
 from allotment.running.assignment import Assignment, VolumeSpec
 from allotment.running.board import Board
@@ -33,7 +33,6 @@ from allotment.running.endings import (
     EXIT_TERMINATED,
     DeadlinePassed,
     Stopped,
-    one_line,
 )
 from allotment.running.holder import this_process
 from allotment.running.interrupts import SignalInterrupts
@@ -71,7 +70,7 @@ def work(
         log.warning("the worker's own deadline has passed")
         return EXIT_FAILED
     except AllotmentError as error:
-        log.warning("this worker cannot work: %s", one_line(error))
+        log.warning("this worker cannot work: %s", in_one_line(error))
         return EXIT_TERMINATED if interrupts.told_to_end() else EXIT_FAILED
     except OSError as error:
         log.warning("this worker cannot work here: %s", error)

@@ -12,7 +12,7 @@ from typing import Final
 
 from allotment.buckets.bucket import Bucket
 from allotment.buckets.keys import RecipeKeys, parse_record
-from allotment.errors import AllotmentError
+from allotment.errors import AllotmentError, in_one_line
 from allotment.planning.figures import Figures, read_figures
 from allotment.planning.scenes.pages import where_of
 from allotment.planning.scenes.values import Known
@@ -50,8 +50,7 @@ def look(repository: Repository, team: Team, bucket: Bucket | None, names: Seque
     try:
         return reader.read(repository, campaigns, pages, measured, notes)
     except AllotmentError as error:
-        why = " ".join(str(error).split())
-        words = f"the bucket could not be read, and nothing of it is known here: {why}"
+        words = f"the bucket could not be read, and nothing of it is known here: {in_one_line(error)}"
         return Known(pages=pages, measured=measured, notes=(*notes, words))
 
 

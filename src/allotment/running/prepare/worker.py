@@ -24,7 +24,7 @@ from allotment.buckets.bucket import Bucket
 from allotment.buckets.keys import RecipeKeys
 from allotment.buckets.once import FAR_AWAY, Patience, PatientBucket
 from allotment.buckets.opening import is_address, open_interruptible
-from allotment.errors import AllotmentError
+from allotment.errors import AllotmentError, in_one_line
 from allotment.events.event import Event
 from allotment.events.sinks import NoSink, PipeSink, Sink
 from allotment.running.assignment import Assignment
@@ -38,7 +38,6 @@ from allotment.running.endings import (
     PermanentFailureError,
     Stopped,
     VolumeFailedError,
-    one_line,
 )
 from allotment.running.holder import Holder, is_dead, this_process
 from allotment.running.interrupts import Interrupts, SignalInterrupts
@@ -94,9 +93,9 @@ class Preparing:
             return self._failed(error)
         except AllotmentError as error:
             if self.interrupts.told_to_end():
-                log.warning("told to end: %s", one_line(error))
+                log.warning("told to end: %s", in_one_line(error))
                 return EXIT_TERMINATED
-            return self._failed(VolumeFailedError("bucket", one_line(error)))
+            return self._failed(VolumeFailedError("bucket", in_one_line(error)))
 
     def _run(self, began: float) -> int:
         assignment = self.assignment
