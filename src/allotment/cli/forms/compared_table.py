@@ -32,9 +32,14 @@ COLOURS: Final = {"+": "green", "-": "red"}
 
 
 def shown_rows(found: Comparison) -> list[Row]:
-    """The rows that stand in a table: those in which anything happens, and not too many of single works."""
+    """The rows that stand in a table: those in which anything happens, and not too many of single works.
+
+    The end of the only work that ends is when all is over.
+    """
     happening = [row for row in found.rows if _happens(found, row)]
     of_works = [row for row in happening if row.key.startswith("finish.")]
+    if len(of_works) == 1:
+        return [row for row in happening if row not in of_works]
     if len(of_works) <= MOST_WORKS:
         return happening
     told = sorted(

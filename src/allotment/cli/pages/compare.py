@@ -200,13 +200,8 @@ def _charts(found: Comparison) -> Iterator[Section]:
 
 
 def _is_shown(row: Row, found: Comparison) -> bool:
-    """Whether a picture of a row says anything: columns differ in it, or everybody asks for it.
-
-    The end of the only work is when all is over.
-    """
+    """Whether a picture of a row says anything: columns differ in it, or everybody asks for it."""
     spreads = {column.cells[row.key].spread for column in found.played if row.key in column.cells}
-    if row.key.startswith("finish.") and len(found.works) == 1:
-        return False
     return len(spreads) > 1 or (bool(spreads) and row.key in ALWAYS)
 
 

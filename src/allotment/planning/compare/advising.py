@@ -96,8 +96,8 @@ def rests_on(columns: Sequence[Column], draws: int) -> str:
         return f"{counted(draws, 'draw')}: chance can be told from {FEWEST} draws on.{assumed}"
     return (
         f"{draws} draws of these works alone. A difference counts that is beyond chance (sign test, "
-        f"{100 * CHANCE:.0f} %) and large: a tenth or more, and no less than a minute of an end and 90 seconds "
-        f"of a wait; of percentages ten points.{assumed}"
+        f"{100 * CHANCE:.0f} %) and large: a tenth or more, and no less than a minute of an end and 90 "
+        f"seconds of a wait; of percentages ten points.{assumed}"
     )
 
 
