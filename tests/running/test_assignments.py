@@ -13,8 +13,8 @@ from allotment.running.assignment import (
     StepSpec,
     VolumeSpec,
     WorkerSpec,
-    read_assignment,
 )
+from allotment.running.reading_assignment import read_assignment
 
 ASSIGNMENT = Assignment(
     team="team",

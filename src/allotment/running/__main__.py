@@ -19,11 +19,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NoReturn
 
-from allotment.running.assignment import Assignment, AssignmentError, VolumeSpec, read_assignment
+from allotment.running.assignment import Assignment, AssignmentError, VolumeSpec
 from allotment.running.board import Board
 from allotment.running.endings import EXIT_FAILED, EXIT_PERMANENT
 from allotment.running.guardian import keep_to_ourselves, post_guardian
 from allotment.running.processes import adopt_orphans, die_with_parent
+from allotment.running.reading_assignment import read_assignment
 from allotment.running.supervisor import SIGNALS, Supervision
 from allotment.running.withheld import secret_names
 

@@ -19,7 +19,8 @@ from allotment.kubernetes.render.pods import ASSIGNMENT
 from allotment.platform.model import Platform, Sources, Team
 from allotment.repository import load_repository
 from allotment.running.__main__ import _asked, _of_files
-from allotment.running.assignment import AssignmentError, read_assignment
+from allotment.running.assignment import AssignmentError
+from allotment.running.reading_assignment import read_assignment
 
 PIPELINE = """
 image: registry.example.org/read@sha256:{digest}
