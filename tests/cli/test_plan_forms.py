@@ -147,7 +147,7 @@ def test_no_text_breaks_any_form(text: str) -> None:
             Payer(
                 "maps", "museum", "campaign", Spread(0, 2, 4), Spread(0, 1, 2), Spread(0, 3600.0, 7200.0), 1.0
             ),
-            "reclaimed 2 to 4 times, 1 to 2 pages done again, ends 1 h later (p90 2 h later) (in 100% of",
+            "taken back 2 to 4 times, 1 to 2 pages done again, ends 1 h later (p90 2 h later) (in all",
         ),
     ],
 )
@@ -162,6 +162,7 @@ def test_what_never_runs_has_nobody_who_pays() -> None:
     for shown, is_told in ((plan, True), (never, False)):
         assert ("who pays" in as_text(shown, NOW, None)) is is_told
         assert ("**who pays**" in as_markdown(shown, NOW)) is is_told
+        assert ("Who pays" in plan_page(shown)) is is_told
 
 
 @pytest.mark.parametrize(

@@ -143,14 +143,14 @@ def payer_words(payer: Payer) -> str:
     """How somebody pays."""
     parts = []
     if not payer.reclaimed.is_nothing:
-        parts.append(f"reclaimed {amounts(payer.reclaimed)} times")
+        parts.append(f"taken back {amounts(payer.reclaimed)} times")
     if not payer.pages_lost.is_nothing:
         parts.append(f"{amounts(payer.pages_lost)} pages done again")
     later = _later(payer)
     parts += [later] if later else []
     if not parts:
-        parts.append("reclaimed or later in few of the draws")
-    return f"{', '.join(parts)} (in {payer.draws:.0%} of the draws)"
+        parts.append("taken back or later in few of the draws")
+    return f"{', '.join(parts)} ({in_words(payer.draws)})"
 
 
 def risk_words(risk: Risk) -> str:
@@ -180,9 +180,14 @@ def bound_words(plan: Plan, held: Held, now: float) -> str:
 
 def late_words(missed: float) -> str:
     """In how many of the draws a deadline is missed."""
-    if not missed:
-        return "missed in none of the draws"
-    return "missed in all of the draws" if missed == 1 else f"missed in {missed:.0%} of the draws"
+    return f"missed {in_words(missed)}"
+
+
+def in_words(share: float) -> str:
+    """A share of the draws."""
+    if share in {0.0, 1.0}:
+        return f"in {'all' if share else 'none'} of the draws"
+    return f"in {share:.0%} of the draws"
 
 
 def assumption_words(each: Assumption) -> str:
@@ -199,7 +204,7 @@ def scheduler_words(plan: Plan) -> Iterator[str]:
     if not plan.others:
         yield "nobody: nothing else is known to run or wait there"
     else:
-        yield f"nobody: of {counted(plan.others, 'other work')} none is reclaimed or a minute later"
+        yield f"nobody: of {counted(plan.others, 'other work')} none is taken back or a minute later"
 
 
 def _scheduler(name: str) -> str:

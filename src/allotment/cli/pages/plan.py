@@ -105,12 +105,12 @@ def _figures(plan: Plan, clock: datetime | None) -> Iterator[KeyFigure]:
         yield KeyFigure("starts after", half(first.start, span), _detail(first.start, clock))
         if any(each.ends for each in works):
             yield KeyFigure("ends after", half(plan.end, span), _detail(plan.end, clock))
-    yield KeyFigure("GPU-hours", half(plan.gpu_hours, plain_hours), tenths(plan.gpu_hours, plain_hours))
-    if plan.money is not None:
-        words = money(plan.currency)
-        yield KeyFigure("cost", half(plan.money, words), tenths(plan.money, words))
-    who = "nobody" if not plan.payers else counted(len(plan.payers), "work")
-    yield KeyFigure("who pays", who, "beside what is planned" if plan.payers else "")
+        yield KeyFigure("GPU-hours", half(plan.gpu_hours, plain_hours), tenths(plan.gpu_hours, plain_hours))
+        if plan.money is not None:
+            words = money(plan.currency)
+            yield KeyFigure("cost", half(plan.money, words), tenths(plan.money, words))
+        who = "nobody" if not plan.payers else counted(len(plan.payers), "work")
+        yield KeyFigure("who pays", who, "beside what is planned" if plan.payers else "")
     if plan.held:
         broken = sum(not each.is_kept for each in plan.held)
         yield KeyFigure("bounds", "kept" if not broken else f"{broken} not kept", "in nine of ten draws")
@@ -141,7 +141,8 @@ def _sections(plan: Plan, clock: datetime | None) -> Iterator[Section]:
         drawn = Drawn(f"w{place}", colours.of_work(each.name), clock)
         yield work_section(each, plan, drawn)
     yield from _course(plan, clock, colours)
-    yield _paying(plan)
+    if running:
+        yield _paying(plan)
     yield from _wrong(plan)
 
 
