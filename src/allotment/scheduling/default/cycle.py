@@ -91,7 +91,7 @@ class _Desk:
     failed: dict[str, Failed] = field(init=False)
     held: dict[str, Held] = field(init=False)
     rooms: Rooms = field(init=False)
-    hopeless: dict[tuple[object, ...], Waits] = field(default_factory=dict)
+    hopeless: dict[int, Waits] = field(default_factory=dict)
     gangs: dict[str, list[Pod]] = field(default_factory=dict)
     done: set[str] = field(default_factory=set)
     started: set[str] = field(default_factory=set)
@@ -218,9 +218,10 @@ class _Desk:
 
     def _place(self, pod: Pod) -> Candidate | Waits:
         """The best node for a pod, or why there is none."""
-        known = self.hopeless.get(pod.likeness)
+        kind = self.ground.kinds.of(pod)
+        known = self.hopeless.get(kind)
         if known is not None:
-            return replace(known, pod=pod.key)
+            return Waits(pod.key, known.message, known.error)
         fault = self.ground.index.fault_of(pod) if self.ground.index and pod.claims else None
         if fault is not None:
             return Waits(pod.key, f"0/{len(self.ground.nodes)} nodes are available: {fault}.")
@@ -229,7 +230,7 @@ class _Desk:
         except AllocationError as error:
             return Waits(pod.key, str(error), error=True)
         if isinstance(found, Waits):
-            self.hopeless[pod.likeness] = found
+            self.hopeless[kind] = found
         return found
 
     def _best(self, pod: Pod) -> Candidate | Waits:
@@ -250,7 +251,8 @@ class _Desk:
         if not candidates:
             return Waits(pod.key, refused(nodes, answers.why()))
         chosen = self._chosen(pod, candidates)
-        return replace(chosen, allocations=named(pod, chosen.allocations, ground.shared))
+        allocations = named(pod, chosen.allocations, ground.shared)
+        return chosen if allocations == chosen.allocations else replace(chosen, allocations=allocations)
 
     def _chosen(self, pod: Pod, candidates: list[Candidate]) -> Candidate:
         found, ties = scores(candidates), self.ties

@@ -6,7 +6,7 @@ nodes, taints, node affinity, resources, devices.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -17,6 +17,7 @@ from allotment.devices.nodes import Node
 from allotment.devices.read_allocations import allocation_of
 from allotment.scheduling.default.answers import Answers, Changes
 from allotment.scheduling.default.devices import NOT_ALL, DeviceIndex, preference
+from allotment.scheduling.default.kinds import Kinds
 from allotment.scheduling.default.memory import Change, Memory
 from allotment.scheduling.default.scoring import LEAST, Candidate, balance, room
 from allotment.scheduling.state.amounts import PODS
@@ -62,14 +63,15 @@ class Ground:
 
     nodes: Sequence[ClusterNode]
     index: DeviceIndex | None
-    used: dict[str, Counter[str]] = field(default_factory=dict)
-    counted: dict[str, Counter[str]] = field(default_factory=dict)
+    used: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    counted: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     taken: Taken = field(default_factory=Taken)
     shared: dict[str, Allocation] = field(default_factory=dict)
     users: Counter[str] = field(default_factory=Counter)
     changes: Changes = field(default_factory=Changes)
     numbers: dict[str, int] = field(init=False)
-    answers: dict[tuple[object, ...], Answers] = field(default_factory=dict)
+    answers: dict[tuple[int, int | None], Answers] = field(default_factory=dict)
+    kinds: Kinds = field(default_factory=Kinds)
     standing: dict[str, Standing] = field(default_factory=dict)
     moved: list[str] = field(default_factory=list)
     waiting: dict[str, Pod] = field(default_factory=dict)
@@ -179,11 +181,14 @@ class Ground:
 
     def _count(self, pod: Pod, node: str, sign: int) -> None:
         self._changed(node)
-        used, counted = self.used.setdefault(node, Counter()), self.counted.setdefault(node, Counter())
-        for resource, amount in {**pod.requests, PODS: 1}.items():
+        used, counted = self.used[node], self.counted[node]
+        for resource, amount in pod.requests.items():
             used[resource] += sign * amount
-        for resource, amount in {**LEAST, **pod.requests}.items():
             counted[resource] += sign * amount
+        used[PODS] += sign
+        for resource, amount in LEAST.items():
+            if resource not in pod.requests:
+                counted[resource] += sign * amount
 
     def _changed(self, node: str, allocation: Allocation | None = None) -> None:
         """Answers about a node do not hold any more; about none, where devices are not of one node alone."""
@@ -195,12 +200,12 @@ class Ground:
 
     def answers_for(self, pod: Pod) -> Answers:
         """What is known of the nodes for pods like this one."""
-        likeness = (*pod.likeness, pod.priority) if self.nominated else pod.likeness
-        answers = self.answers.get(likeness)
+        kind = self.kinds.of(pod), pod.priority if self.nominated else None
+        answers = self.answers.get(kind)
         if answers is None:
             if len(self.answers) >= _MOST_ANSWERS:
                 self.answers.clear()
-            answers = self.answers[likeness] = Answers(len(self.nodes))
+            answers = self.answers[kind] = Answers(len(self.nodes))
         answers.catch_up(self.changes)
         return answers
 

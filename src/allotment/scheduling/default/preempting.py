@@ -51,7 +51,7 @@ class Rooms:
     pods: Mapping[str, Pod]
     nominated: dict[str, str]
     leaving: set[str] = field(default_factory=set)
-    in_vain: set[tuple[object, ...]] = field(default_factory=set)
+    in_vain: set[tuple[int, int]] = field(default_factory=set)
 
     def give_up(self, pod: Pod) -> str | None:
         """Where a place was kept for a pod, which is not any more."""
@@ -65,7 +65,9 @@ class Rooms:
         if kept is not None and any(map(self._leaves, lower_on(kept, pod, self.ground, self.pods))):
             self._nominate(pod, kept)
             return []
-        likeness = (*pod.likeness, pod.priority)
+        if min(self.ground.priorities, default=pod.priority) >= pod.priority:
+            return []
+        likeness = self.ground.kinds.of(pod), pod.priority
         if likeness in self.in_vain:
             return []
         room = room_for(pod, self.ground, self.ground.answers_for(pod), self.pods, draw)

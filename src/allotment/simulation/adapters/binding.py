@@ -46,6 +46,7 @@ class Binder:
         base = setting.state
         self.state = State(nodes=nodes_of(setting), published=base.published, namespaces=base.namespaces)
         self.empty = self.state
+        self.moved: dict[str, Pod | None] = {}
         self.memory = Memory(setting.default, index=_index_of(base.published))
         self.kinds: dict[str, Likeness] = {}
         self.lines: dict[tuple[object, ...], Line] = {}
@@ -96,19 +97,16 @@ class Binder:
 
     def placed(self, starts: Sequence[Start]) -> None:
         """These pods have a node."""
-        changes: dict[str, Pod | None] = {}
         for start in starts:
             pod = self._pod(start.pod, 0.0)
             given = allocations_of(pod, start.node, start.devices)
-            changes[pod.key] = replace(pod, node=start.node, allocations=given)
+            self.moved[pod.key] = replace(pod, node=start.node, allocations=given)
             self.keys[pod.key] = start.pod
             self.bound.add(start.pod)
-        self.state = self.state.with_pods(changes)
         self.changed = True
 
     def ended(self, pods: Iterable[PodId]) -> None:
         """These pods are gone, whether they had a node or not."""
-        changes: dict[str, Pod | None] = {}
         for pod in pods:
             line = self.kinds[pod.work].line
             key = self._key(pod)
@@ -116,15 +114,14 @@ class Binder:
                 self.bound.remove(pod)
                 self.keys.pop(key, None)
                 self.freed += 1
-                changes[key] = None
+                self.moved[key] = None
                 continue
             self.waiting[pod.work] -= 1
             if line.shown.pop(key, None) is not None:
                 del self.keys[key]
-                changes[key] = None
+                self.moved[key] = None
             else:
                 line.hidden.pop(pod, None)
-        self.state = self.state.with_pods(changes)
         self.changed = True
 
     def node(self, name: str, *, up: bool) -> None:
@@ -152,6 +149,7 @@ class Binder:
             return orders
         self.changed, self.last = False, now
         self._show(now)
+        self.state, self.moved = self.state.with_pods(self.moved), {}
         decisions, self.memory = decide(self.state, self.memory, now, self.ties)
         orders += self._starts(decisions, now)
         orders += self._preempted(decisions)
@@ -162,7 +160,6 @@ class Binder:
     def _show(self, now: float) -> None:
         """Show as many of each line as could be bound now, with what is known of those like them."""
         many = max(1, floor(self.setting.pace.default_rate))
-        changes: dict[str, Pod | None] = {}
         failed: dict[str, Failed] = {}
         for line in self.active:
             known = next(
@@ -175,14 +172,13 @@ class Binder:
                 made = self._pod(pod, created)
                 line.shown[made.key] = pod
                 self.keys[made.key] = pod
-                changes[made.key] = made
+                self.moved[made.key] = made
                 if known is not None and created <= known.at and not line.takes:
                     failed[made.key] = known
             line.wish, line.takes = len(line.shown), False
         self.freed = 0
         if failed:
             self.memory = replace(self.memory, failed={**self.memory.failed, **failed})
-        self.state = self.state.with_pods(changes)
 
     def _of_gang(self, line: Line) -> bool:
         return self.kinds[next(iter(line.hidden)).work].pod.gang is not None
@@ -190,10 +186,9 @@ class Binder:
     def _starts(self, decisions: Sequence[Decision], now: float) -> Iterator[Order]:
         """Carry out what was bound."""
         bound = [each for each in decisions if isinstance(each, Bound)]
-        changes: dict[str, Pod | None] = {}
         for each in bound:
             pod = self.keys[each.pod]
-            changes[each.pod] = replace(
+            self.moved[each.pod] = replace(
                 self.state.pods[each.pod], node=each.node, allocations=each.allocations, started=now
             )
             line = self.kinds[pod.work].line
@@ -201,22 +196,20 @@ class Binder:
             self.bound.add(pod)
             self.waiting[pod.work] -= 1
             yield Start(pod, each.node, devices_of(each.allocations))
-        self.state = self.state.with_pods(changes)
         done = len(bound) + len({each.by for each in decisions if isinstance(each, Preempted)})
         if done:
             self.free_at = now + done / self.setting.pace.default_rate
 
     def _preempted(self, decisions: Iterable[Decision]) -> Iterator[Order]:
         """Tell those to leave who have to make room."""
-        changes: dict[str, Pod | None] = {}
         for each in decisions:
             if isinstance(each, Preempted):
                 by = self.keys[each.by]
-                changes[each.pod] = replace(self.state.pods[each.pod], leaving=True)
+                known = self.moved.get(each.pod) or self.state.pods[each.pod]
+                self.moved[each.pod] = replace(known, leaving=True)
                 line = self.kinds[by.work].line
                 line.takes, self.changed = True, self.changed or bool(line.hidden)
                 yield Stop(self.keys[each.pod], by.work, PREEMPTED, f"by {by.work} on node {each.node}")
-        self.state = self.state.with_pods(changes)
 
     def _told(self, decisions: Iterable[Decision]) -> Iterator[Order]:
         """Say to each work once why it waits."""
@@ -246,7 +239,6 @@ class Binder:
 
     def _hide(self) -> None:
         """Of those that were shown in vain a few are enough."""
-        changes: dict[str, Pod | None] = {}
         for line in list(self.active):
             if not (line.shown or line.hidden):
                 del self.active[line]
@@ -259,8 +251,7 @@ class Binder:
                 del self.keys[key]
                 line.hidden[pod] = self.state.pods[key].created
                 line.hidden.move_to_end(pod, last=False)
-                changes[key] = None
-        self.state = self.state.with_pods(changes)
+                self.moved[key] = None
 
     def _any_gang(self, line: Line) -> bool:
         return any(self.kinds[pod.work].pod.gang is not None for pod in line.shown.values())
