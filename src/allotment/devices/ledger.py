@@ -25,12 +25,11 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import NamedTuple, Self
 
-from allotment.devices.holders import LONGEST, Holder, read_holder, write_holder
+from allotment.devices.hold import NO_PARTS, Hold, Part, of_place
+from allotment.devices.holders import LONGEST, Holder, read_holder
 from allotment.devices.lock_names import LockNames
 from allotment.devices.nodes import node_name
 from allotment.devices.shared_folder import locked, open_folder, open_own, open_to_read, user_name
@@ -49,16 +48,6 @@ class DevicesTakenError(WorldError):
     ids: tuple[DeviceId, ...] = field(default=(), kw_only=True)
 
 
-class Part(NamedTuple):
-    """A share of a device: so many bytes of its memory, of which there are so many."""
-
-    amount: int
-    total: int
-
-
-NO_PARTS: Mapping[DeviceId, Part] = {}
-
-
 def default_folder(environ: Mapping[str, str], shared_memory: Path = Path("/dev/shm")) -> Path:  # noqa: S108
     """ALLOT_LEDGER, else ``allotment`` in the machine's shared memory (a restart empties it), else in tmp."""
     named = environ.get("ALLOT_LEDGER")
@@ -69,50 +58,6 @@ def default_folder(environ: Mapping[str, str], shared_memory: Path = Path("/dev/
     import tempfile
 
     return Path(tempfile.gettempdir()) / "allotment"
-
-
-class Hold:
-    """Devices that are held, by the open files of their locks.
-
-    Whoever inherits ``fds`` (``subprocess.Popen(pass_fds=hold.fds)``) holds the devices too. They are free
-    when the last of those processes is gone, however it ended.
-    """
-
-    def __init__(
-        self, held: Sequence[tuple[DeviceId, int]], parts: Mapping[DeviceId, Part] = NO_PARTS
-    ) -> None:
-        self.ids = tuple(device for device, _ in held)
-        self._fds = tuple(fd for _, fd in held)
-        self._amounts = tuple(parts[device].amount if device in parts else None for device in self.ids)
-
-    @property
-    def fds(self) -> tuple[int, ...]:
-        """The open files to hand down; none after ``close``."""
-        return self._fds
-
-    def describe(self, holder: Holder) -> None:
-        """Say anew who holds the devices, for instance once the worker's pid is known."""
-        for place, (fd, amount) in enumerate(zip(self._fds, self._amounts, strict=False)):
-            write_holder(fd, _of_place(holder, place, amount))
-
-    def close(self) -> None:
-        """Let go of this process's part: the devices stay taken while an heir of ``fds`` lives."""
-        fds, self._fds = self._fds, ()
-        for fd in fds:
-            os.close(fd)  # never LOCK_UN: that would take the lock from the heirs as well
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-def _of_place(holder: Holder, place: int, amount: int | None) -> Holder:
-    memory = holder.memory_bytes if place == 0 else 0
-    return replace(holder, memory_bytes=memory, device_bytes=amount)
 
 
 class LedgerView:
@@ -198,7 +143,7 @@ class LedgerView:
                 except BlockingIOError:
                     self._refuse((device,))
                 held.append((device, fd))
-                self._note(device, number, _of_place(holder, len(held) - 1, _amount(parts.get(device))))
+                self._note(device, number, of_place(holder, len(held) - 1, _amount(parts.get(device))))
             hold = Hold(held, parts)
             self._write(hold, holder)
             undo.pop_all()
