@@ -80,7 +80,7 @@ def test_a_wide_terminal_shows_everything() -> None:
         "transcription: the limit of 16 `gpus` is never reached: with all that others could lend it has",
         "  12 at most",
         "archive: 2 campaigns wait for 6 gpus; 1 is free for it now, and 3 of its quota is with others,",
-        "  from whom a reclaim brings it back",
+        "  from whom it is taken back when it is asked for",
         "archive: 1 campaign paused, for which nothing is kept",
         "old admits nothing: FlavorNotFound: no flavor any",
     ]

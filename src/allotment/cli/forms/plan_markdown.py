@@ -97,7 +97,7 @@ def _said(work: WorkPlan) -> Iterator[str]:
         yield f"{work.name} runs {sparkline([band.p50 for band in work.window])}"
     set_back = set_back_words(work)
     if set_back:
-        yield f"{work.name} is itself reclaimed {set_back}"
+        yield f"{work.name} is itself taken back {set_back}"
     if work.basis:
         yield f"{work.name} rests on {work.basis}"
 

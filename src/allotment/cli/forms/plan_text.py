@@ -124,7 +124,7 @@ def _rows(plan: Plan, work: WorkPlan, now: float) -> Iterator[tuple[str, str]]:
         if wait.seconds.p50 is None or wait.seconds.p50 >= 1:
             seconds = "beyond the horizon" if wait.seconds.p50 is None else span(wait.seconds.p50)
             yield "waits", f"{seconds}: {wait.message or wait.reason}"
-    yield "reclaimed", set_back_words(work)
+    yield "taken", f"back {back}" if (back := set_back_words(work)) else ""
     if not work.failed.is_nothing:
         yield "fails", f"{amounts(work.failed)} volumes"
     yield "rests on", work.basis

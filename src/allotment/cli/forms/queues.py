@@ -244,7 +244,7 @@ def _free_words(share: Share, holder: str) -> str:
     if holder == "kai":
         words = f"; its limits leave room for {_text(share.free)} more"
     if share.lent:
-        words += f", and {_text(share.lent)} of its quota is with others, from whom a reclaim brings it back"
+        words += f", and {_text(share.lent)} of its quota is with others, from whom it is taken back when it is asked for"
     return words
 
 
