@@ -244,7 +244,8 @@ def _free_words(share: Share, holder: str) -> str:
     if holder == "kai":
         words = f"; its limits leave room for {_text(share.free)} more"
     if share.lent:
-        words += f", and {_text(share.lent)} of its quota is with others, from whom it is taken back when it is asked for"
+        lent = f"{_text(share.lent)} of its quota is with others"
+        words += f", and {lent}, from whom it is taken back when it is asked for"
     return words
 
 
