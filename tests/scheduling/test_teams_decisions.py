@@ -35,6 +35,7 @@ from allotment.scheduling.local import (
 )
 from allotment.scheduling.local_accounts import accounts_of
 from allotment.scheduling.local_amounts import measure_of
+from allotment.scheduling.local_desk import Desk
 from tests.devices.worlds import one, pool, world
 
 CARDS = world(pool("gpu", [f"g{place}" for place in range(8)]), pool("cpu.allotment", ["c0", "c1"]))
@@ -381,3 +382,27 @@ def test_what_nobody_can_take_back_is_made_up_for_by_those_who_can_give() -> Non
     holdings = [*held("b", 0, 1, 2, 3, lends=False), *held("c", 4, 5, 6, 7)]
     said = decided("c", {"a": campaign("as", ready=2), "c": campaign("cs")}, holdings, teams)
     assert number(said, "ends for a") == 2
+
+
+def test_nothing_ends_on_account_of_what_is_only_about_to_start() -> None:
+    here = world(pool("gpu", ["g0", "g1", "g2", "g3"]), pool("tpu", ["t0"]))
+    asks: dict[str, Queue] = {"a": campaign("as"), "b": campaign("tp", ready=1, claim=one("tpu"))}
+    teams = [TeamQueue("a", 0, 3), TeamQueue("b", 4, 1)]
+    assert decided("b", asks, held("b", 0, 1, 2, 3), teams, here) == ["tp 0 on t0"]
+
+
+def test_hundreds_of_campaigns_that_wait_alike_are_decided_on_at_few_desks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    desks: list[LocalState] = []
+    begin = Desk.__init__
+
+    def counted(desk: Desk, state: LocalState) -> None:
+        desks.append(state)
+        begin(desk, state)
+
+    monkeypatch.setattr(Desk, "__init__", counted)
+    asks: dict[str, Queue] = {f"{team} {n}": campaign(f"{team}{n}") for team in "ab" for n in range(100)}
+    said = decided("b", asks, held("a", 0, 1, 2, 3, 4, 5, 6, 7))
+    assert number(said, "waits") == 100
+    assert len(desks) < 20

@@ -29,11 +29,13 @@ NOWHERE: Final = 1000.0
 class Account:
     """One team. ``all`` is what it holds, ``staying`` the part that nobody has told to end, ``firm`` the
     part that is never taken back, ``fixed`` the part of what stays that cannot be taken back now; ``asked``
-    is what it wants beside."""
+    is what it wants beside. ``steady`` is what stays without what starts in this decision: that may fail, or
+    be another engine's to start, so that nothing ends on its account."""
 
     team: TeamQueue
     all: Amount = NOTHING
     staying: Amount = NOTHING
+    steady: Amount = NOTHING
     firm: Amount = NOTHING
     fixed: Amount = NOTHING
     asked: Amount = NOTHING
@@ -78,9 +80,9 @@ class Account:
 
     def can_lose(self, less: Amount) -> bool:
         """Whether it has more than its share, and so much less leaves it what is guaranteed."""
-        left = self.staying.plus(less, -1.0)
-        over = (not less.cards or self.staying.cards > self.fair.cards + CLOSE) and (
-            not less.processors or self.staying.processors > self.fair.processors + CLOSE
+        left = self.steady.plus(less, -1.0)
+        over = (not less.cards or self.steady.cards > self.fair.cards + CLOSE) and (
+            not less.processors or self.steady.processors > self.fair.processors + CLOSE
         )
         return over and less != NOTHING and (not less.cards or left.cards >= self.quota - CLOSE)
 
@@ -93,6 +95,10 @@ class Account:
         """The smaller goes first, if so much more is to start."""
         starved = bool(more.cards) and self.staying.cards + more.cards <= self.quota + CLOSE
         return not starved, round(self.dominant(more), 9), round(self.dominant(), 9), self.team.name
+
+    def lose(self, less: Amount) -> None:
+        """So much of it is told to end."""
+        self.staying, self.steady = self.staying.plus(less, -1.0), self.steady.plus(less, -1.0)
 
     def take(self, more: Amount, *, lends: bool) -> None:
         """It has so much more."""
@@ -131,6 +137,8 @@ def accounts_of(state: LocalState, sharing: Sharing, measure: Measure) -> dict[s
         promised[team] += one.cards * reach.firm
         accounts[team].asked = accounts[team].asked.plus(one, sum(reach))
         usable[team] |= measure.usable(queue.claim) if sum(reach) else set()
+    for account in accounts.values():
+        account.steady = account.staying
     bounds = {name: measure.of_devices(ids) for name, ids in usable.items()}
     _divide(accounts, bounds, _shared_out(state, sharing, measure))
     return accounts

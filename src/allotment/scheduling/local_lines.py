@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from allotment.devices.claims import Allocation
 from allotment.devices.slices import DeviceId
@@ -87,6 +88,12 @@ class Line:
         queue = self.queue
         has = queue.running + self.started if isinstance(queue, CampaignQueue) else 0
         return self.is_extra, -queue.lane_value, has, queue.arrival, self.ask.engine, queue.name
+
+    @property
+    def claimed(self) -> tuple[Any, ...]:
+        """What its next start asks for: lines of which this is the same get the same answer."""
+        queue = self.queue
+        return type(queue), queue.claim, queue.memory_bytes, self.together, is_shared(queue)
 
     def one(self, measure: Measure) -> Amount:
         """How much one of it takes."""

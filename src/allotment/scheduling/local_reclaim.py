@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 from allotment.devices.claims import Allocation
 from allotment.scheduling.local_accounts import Account
@@ -40,6 +40,7 @@ class Taking:
     ended: list[tuple[Holding, Line]] = field(default_factory=list)
     _owed: dict[str, Amount] = field(default_factory=dict)
     _promised: list[tuple[Line, tuple[Allocation, ...]]] = field(default_factory=list)
+    _in_vain: set[tuple[Any, ...]] = field(default_factory=set)
 
     def serve(self, line: Line) -> None:
         """Let end what helps a line that waits, as far as that is its team's share."""
@@ -48,9 +49,15 @@ class Taking:
         account, unit = self.accounts[line.team], line.amount(self.measure)
         for _ in range(1 if isinstance(line.queue, GangQueue) else min(line.left, MOST_AT_ONCE)):
             then = self._owed.get(line.team, NOTHING).plus(unit)
-            found = self._make_room(line, is_share=account.is_share(then) and account.has_room(then))
-            if found is None:
+            is_share = account.is_share(then) and account.has_room(then)
+            alike = (line.team, line.reason, is_share, line.claimed, line.queue.lane_value)
+            if alike in self._in_vain and not line.kept:
                 return
+            found = self._make_room(line, is_share=is_share)
+            if found is None:
+                self._in_vain |= set() if line.kept else {alike}
+                return
+            self._in_vain.clear()
             victims, allocations = found
             self._promised.append((line, allocations))
             self._owed[line.team] = then
@@ -79,8 +86,7 @@ class Taking:
         again = self._placed(line, needed) if len(needed) < len(asked) else found
         victims = needed if again else asked
         for victim in victims:
-            account = self.accounts[victim.team]
-            account.staying = account.staying.plus(self.measure.of_holding(victim), -1.0)
+            self.accounts[victim.team].lose(self.measure.of_holding(victim))
         return victims, again or found
 
     def _placed(self, line: Line, asked: Sequence[Holding]) -> tuple[Allocation, ...]:
@@ -110,8 +116,7 @@ class Taking:
             worst = max({each.team for each in able}, key=lambda team: (trial[team].dominant(), team))
             victim = max((each for each in able if each.team == worst), key=newest)
             left.remove(victim)
-            lost = self.measure.of_holding(victim)
-            trial[worst].staying = trial[worst].staying.plus(lost, -1.0)
+            trial[worst].lose(self.measure.of_holding(victim))
             yield victim
 
     def _of_lower_lanes(self, line: Line) -> Iterator[Holding]:

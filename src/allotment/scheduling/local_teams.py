@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import heapify, heappop, heappush
+from typing import Any
 
 from allotment.devices.claims import Allocation
 from allotment.scheduling.local_accounts import Account, accounts_of, asks_of
@@ -57,21 +59,20 @@ class _Round:
 
     def fill(self, lines: Sequence[Line]) -> None:
         """Start one thing after the other until no line can."""
-        while True:
-            heads: dict[str, Line] = {}
-            for line in lines:
-                if not line.may_start:
-                    continue
-                if line.team not in heads or line.order < heads[line.team].order:
-                    heads[line.team] = line
-            if not heads:
-                return
-            first = min(heads.values(), key=self._order)
+        waiting: dict[str, list[tuple[tuple[Any, ...], int, Line]]] = {}
+        for place, line in enumerate(lines):
+            waiting.setdefault(line.team, []).append((line.order, place, line))
+        for heap in waiting.values():
+            heapify(heap)
+        while heads := [head for heap in waiting.values() if (head := _head(heap)) is not None]:
+            first = min(heads, key=self._order)
             if first.is_extra and not self.is_kept_for_paused:
                 self.is_kept_for_paused = True
                 _keep_for_paused(self.counter.desk, lines)
-            else:
-                self._step(first)
+                continue
+            self._step(first)
+            _, place, _ = heappop(waiting[first.team])
+            heappush(waiting[first.team], (first.order, place, first))
 
     def _order(self, line: Line) -> tuple[bool, float, float, str]:
         return self.accounts[line.team].order(line.amount(self.measure))
@@ -140,6 +141,16 @@ class _Round:
             if found := line.least(self.counter.laid_out(freed(self.state, gone))):
                 return found
         return ()
+
+
+def _head(heap: list[tuple[tuple[Any, ...], int, Line]]) -> Line | None:
+    """A team's next line, once those are gone that start nothing more: no other line's start changes that."""
+    while heap:
+        line = heap[0][2]
+        if line.may_start:
+            return line
+        heappop(heap)
+    return None
 
 
 def _soonest(holding: Holding) -> tuple[bool, float, str, str, int]:
