@@ -239,3 +239,17 @@ def test_what_an_engine_holds_that_nobody_understands_stays_while_it_lives(
     assert found is not None
     (held,) = found.held
     assert (held.team, held.ending, held.deaf, held.passes) == ("theirs", ending, not ending, ending)
+
+
+def test_an_engine_of_thousands_of_campaigns_is_heard_by_the_others(ledger: Ledger) -> None:
+    ours, theirs = table("e1", "ours"), table("e2", "theirs")
+    queues = (
+        CampaignQueue(f"c{place}", place % 3, place, Window(1, 9), 0, range(9), CLAIM)
+        for place in range(5000)
+    )
+    with ledger.locked() as view:
+        theirs.say(view, LocalState(tuple(queues), WORLD), (), {}, 100.0)
+        found = ours.sharing(view, 100.0)
+    theirs.post.close()
+    assert found is not None
+    assert {each.queue.lane_value for each in found.others} == {2}

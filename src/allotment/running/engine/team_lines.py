@@ -7,7 +7,7 @@ an engine's, and is never an error.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -30,6 +30,7 @@ from allotment.scheduling.local import (
 
 FORMAT: Final = 1
 MOST: Final = 10_000
+MOST_SAID: Final = 300
 LONGEST: Final = 300
 NAMELESS: Final = -1
 
@@ -64,9 +65,19 @@ def plain(said: Said) -> dict[str, Any]:
         "team": {"name": team.name, "quota": team.quota, "weight": team.weight, "limit": team.limit},
         "several": said.several,
         "at": round(said.at, 3),
-        "asks": [_plain_ask(queue) for queue in said.asks if not _is_nothing(queue)],
+        "asks": [_plain_ask(queue) for queue in _first(said.asks)],
         "units": [_plain_unit(unit) for unit in said.units],
     }
+
+
+def _first(asks: Iterable[Queue]) -> list[Queue]:
+    """What is asked for, of very many those that come first: more than a machine has nobody needs to know."""
+    some = [queue for queue in asks if not _is_nothing(queue)]
+    if len(some) <= MOST_SAID:
+        return some
+    return sorted(some, key=lambda queue: (-queue.lane_value, getattr(queue, "running", 0), queue.arrival))[
+        :MOST_SAID
+    ]
 
 
 def _is_nothing(queue: Queue) -> bool:
