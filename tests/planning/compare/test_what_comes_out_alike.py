@@ -8,6 +8,7 @@ import pytest
 
 from allotment.planning.compare.alike import all_alike, idle_changes
 from allotment.planning.compare.comparison import Cell, Column
+from allotment.planning.compare.rows import MAKESPAN, USE
 from allotment.simulation.quantiles import spread
 
 
@@ -37,7 +38,10 @@ def test_what_changes_anything_is_not_told() -> None:
 
 
 def test_draws_that_are_one_are_told() -> None:
-    (words,) = all_alike([column("default", values=(3.0,) * 6), column("kai", values=(2.0,) * 6)])
-    assert words.startswith("all 6 draws came out alike, because nothing here is left to chance")
-    assert not [*all_alike([column("default", values=(3.0,) * 6), column("kai", values=(2.0, 3.0))])]
-    assert not [*all_alike([column("default", values=(3.0,))])]
+    rows, still = [MAKESPAN, USE], column("default", values=(3.0,) * 6)
+    (words,) = all_alike([still, column("kai", values=(2.0,) * 6)], rows)
+    assert words.startswith("all 6 draws came out alike, because hardly anything here is left to chance")
+    assert not [*all_alike([still, column("kai", values=(2.0, 300.0))], rows)]
+    assert not [*all_alike([column("default", values=(3.0,))], rows)]
+    busy = replace(still, cells={**still.cells, USE.key: Cell(spread((0.5, 0.6)), (0.5, 0.6))})
+    assert [*all_alike([busy], rows)]

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from allotment.planning.compare.comparison import Column
+from allotment.planning.compare.comparison import Better, Column, Row
+from allotment.planning.compare.words import said
 
 NO_QUOTAS: Final = "the default scheduler knows no quotas"
 NO_WINDOWS: Final = "only under Kueue the window controller moves a window"
@@ -36,14 +37,20 @@ def idle_changes(columns: Sequence[Column]) -> Iterator[str]:
         yield f"`{'; '.join(column.changes)}` changes nothing under {column.scheduler}{why}"
 
 
-def all_alike(columns: Sequence[Column]) -> Iterator[str]:
-    """A sentence where nothing at all differs from seed to seed."""
-    cells = [cell for column in columns for cell in column.cells.values()]
-    draws = max((len(cell.values) for cell in cells), default=0)
-    if draws > 1 and all(len(set(cell.values)) == 1 for cell in cells):
+def all_alike(columns: Sequence[Column], rows: Sequence[Row]) -> Iterator[str]:
+    """A sentence where nothing that is weighed differs from seed to seed, as it is shown."""
+    weighed = [row for row in rows if row.better is not Better.NEITHER]
+    shown = [
+        [said(value, row.unit) for value in column.cells[row.key].values]
+        for column in columns
+        for row in weighed
+        if row.key in column.cells
+    ]
+    draws = max(map(len, shown), default=0)
+    if draws > 1 and all(len(set(values)) == 1 for values in shown):
         yield (
-            f"all {draws} draws came out alike, because nothing here is left to chance: they say no more "
-            "than one, and nothing of work that comes a little sooner or later"
+            f"all {draws} draws came out alike, because hardly anything here is left to chance: they say no "
+            "more than one, and nothing of work that comes a little sooner or later"
         )
 
 
