@@ -13,7 +13,7 @@ import pytest
 
 from allotment.cli import invoke
 from allotment.cli.columns import Column, cut, table
-from allotment.cli.device_rows import memory_words, natural
+from allotment.cli.devices.rows import memory_words, natural
 from allotment.cli.rules import RULES
 from allotment.devices.describe import parse_description
 from allotment.devices.known_classes import CLASSES

@@ -9,7 +9,7 @@ from dataclasses import replace
 import click
 
 from allotment.cli.columns import terminal_width
-from allotment.cli.device_lint import command as lint
+from allotment.cli.devices.lint import command as lint
 from allotment.cli.forms.devices import Held, as_data, as_text, as_yaml
 from allotment.cli.shared import finding_line, output_option
 from allotment.cli.world import AskedWorld, ChosenWorld, any_world
@@ -100,8 +100,8 @@ def _in_name(holder: Holder) -> Holder:
 
 def _plan_mig(chosen: ChosenWorld, needs: str, form: str) -> int:
     """How to cut the cards of this world for a load."""
+    from allotment.cli.devices.mig_loads import load_from
     from allotment.cli.forms.mig_plan import FORMS
-    from allotment.cli.mig_loads import load_from
     from allotment.devices.mig.fleet import cards_of, unknown_products
     from allotment.devices.mig.plan import plan_mig
 

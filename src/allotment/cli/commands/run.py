@@ -12,13 +12,13 @@ from pathlib import Path
 
 import click
 
-from allotment.cli.display import Display, Text
-from allotment.cli.json_lines import JsonEvents, error_json, finding_json
-from allotment.cli.live import LivePicture
 from allotment.cli.opened import Opened, open_repository, show_warnings
 from allotment.cli.shared import discard_output, safe, world_options
 from allotment.cli.summaries import numbers, program_summary, say, summary
-from allotment.cli.watching import PlainLines
+from allotment.cli.watching.display import Display, Text
+from allotment.cli.watching.json_lines import JsonEvents, error_json, finding_json
+from allotment.cli.watching.live import LivePicture
+from allotment.cli.watching.plain import PlainLines
 from allotment.cli.world import AskedWorld, ChosenWorld, any_world
 from allotment.devices.ledger import Ledger
 from allotment.devices.machine import this_machine

@@ -14,9 +14,9 @@ import click
 
 from allotment.buckets.event_log import read_events
 from allotment.cli.cluster import cluster_options, hint_at_cluster
-from allotment.cli.notices import progress
 from allotment.cli.opened import Opened, open_repository
 from allotment.cli.shared import output_option, safe, world_options
+from allotment.cli.watching.notices import progress
 from allotment.cli.words import counted, device_words, span
 from allotment.events.model import CampaignState, CampaignView, VolumeState, VolumeView
 from allotment.events.programs import ProgramState, ProgramView, fold_program

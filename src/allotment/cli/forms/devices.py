@@ -10,7 +10,7 @@ from typing import Any, Final
 import click
 
 from allotment.cli.columns import Column, cut, table
-from allotment.cli.device_rows import Row, exceptions, natural, rows_of
+from allotment.cli.devices.rows import Row, exceptions, natural, rows_of
 from allotment.cli.shared import finding_data, finding_line, safe
 from allotment.cli.words import clock, counted
 from allotment.cli.world import ChosenWorld

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import click
 
-from allotment.cli.notices import progress
 from allotment.cli.shared import safe
+from allotment.cli.watching.notices import progress
 from allotment.cli.words import counted, span
 from allotment.events.model import CampaignView, VolumeState
 from allotment.kubernetes.cluster.capacity import amount_text

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from allotment.cli.columns import terminal_width
-from allotment.cli.mig_picture import Piece, bar
+from allotment.cli.devices.mig_picture import Piece, bar
 from allotment.cli.shared import safe
 from allotment.cli.words import counted
 from allotment.devices.mig.mig_parted import mig_parted

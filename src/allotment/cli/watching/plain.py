@@ -5,9 +5,9 @@ They say what a display hands them, and show the same read model that `allot sta
 
 from __future__ import annotations
 
-from allotment.cli.display import Text
-from allotment.cli.notices import notice, progress
 from allotment.cli.shared import safe
+from allotment.cli.watching.display import Text
+from allotment.cli.watching.notices import notice, progress
 from allotment.cli.words import clock, counted
 from allotment.events.event import Event
 from allotment.running.engine.snapshot import Snapshot

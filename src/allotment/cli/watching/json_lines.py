@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from allotment.cli.display import Text
-from allotment.cli.notices import notice
-from allotment.cli.watching import ENDING
+from allotment.cli.watching.display import Text
+from allotment.cli.watching.notices import notice
+from allotment.cli.watching.plain import ENDING
 from allotment.errors import AllotmentError, Finding, FindingsError
 from allotment.events.event import KINDS, Event
 from allotment.running.engine.snapshot import Snapshot

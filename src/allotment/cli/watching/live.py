@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING, Any, cast
 
-from allotment.cli.display import Text
-from allotment.cli.notices import notice, pages
 from allotment.cli.shared import safe
-from allotment.cli.watching import ENDING, standing_still
+from allotment.cli.watching.display import Text
+from allotment.cli.watching.notices import notice, pages
+from allotment.cli.watching.plain import ENDING, standing_still
 from allotment.cli.words import clock, device_words, rate, span
 from allotment.events.event import Event
 from allotment.events.model import CampaignState, CampaignView, VolumeState
