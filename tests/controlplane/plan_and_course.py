@@ -7,7 +7,7 @@ course has at one instant may come in either order.
 Where a pod is agrees if it is on the node that the plan says, or follows on its card the very pod that the
 plan has it follow, or has changed places with one that starts at the same instant: a Job's pods are made side
 by side, and which is first is luck. A node that differs between draws is one that the scheduler chooses by
-lot among equals: there any that a draw has will do, and these are counted apart.
+lot among equals: there any that a draw has will do, and these are counted apart. So it is with its card.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def _places(
         beside = [each for each in both if abs(plan[each].ready - plan[run].ready) < INSTANT]
         changed = any((plan[each].node, real[each].node) == (was, node) for each in beside)
         same = was in possible or changed or (followed[run] == follows[run] != {None})
-        of_cards.append(cards[node] == cards[was])
+        of_cards.append(cards[was] in {cards[each] for each in possible})
         (of_nodes if len(possible) == 1 else by_lot).append(same)
         if not same:
             found.differences.append(f"{_words(run)} is on {node} in the plan, and was on {was}")
