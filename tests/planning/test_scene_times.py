@@ -198,9 +198,8 @@ def test_what_is_set_of_loading_holds_for_all_that_load(tmp_path: Path) -> None:
         )
         told = shown.run_times.of(recipe_of(found.pipelines["read"]), "H100-SXM-80")
         assert (told.load, told.load_doubt) == (Constant(0.0), 0.0)
-        assert about(shown, "loading").startswith(
-            "loading the steps of read: 0 s (set with --set: "
-        )
+        assert shown.run_times.of("unheard-of", "L4").load == Constant(0.0)
+        assert about(shown, "loading").startswith("loading the steps of read: 0 s (set with --set: ")
 
 
 @pytest.mark.parametrize(

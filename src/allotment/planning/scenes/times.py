@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 from allotment.planning.figures import Figures
 from allotment.planning.scenes.times_cards import NO_CARD, cards_words
 from allotment.planning.scenes.times_counts import guessed_counts, page_counts
-from allotment.planning.scenes.times_loads import Load, guessed, loads_of
+from allotment.planning.scenes.times_loads import Load, loads_of, taken_load
 from allotment.planning.scenes.times_pages import guessed_page, measured_pages, other_pages
 from allotment.planning.scenes.times_taken import DOUBTS, SOURCES, late_words, middle_of, taken
 from allotment.planning.scenes.values import Assumption, Known
@@ -40,7 +41,7 @@ class Found:
     otherwise: dict[str, Times] = field(default_factory=dict)
     pages: dict[str, Distribution] = field(default_factory=dict)
     assumptions: list[Assumption] = field(default_factory=list)
-    load: Load = field(default_factory=guessed)
+    load: Load = field(default_factory=partial(taken_load, None))
 
     @staticmethod
     def some_pages() -> Distribution:
@@ -65,7 +66,7 @@ def times_for(
     What any of them has measured of a recipe holds for it, and first what the team itself has. ``load`` is
     what somebody says of how long all of them load.
     """
-    found, parties = Found(), list(parties)
+    found, parties = Found(load=taken_load(load)), list(parties)
     entries = tuple(entry for *_, known in parties for entry in known.measured.entries)
     for repository, campaigns, known in parties:
         measured = MeasuredFile(entries=(*entries, *known.measured.entries))

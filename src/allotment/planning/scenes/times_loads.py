@@ -79,8 +79,7 @@ class Loads:
 def loads_of(pipeline: Pipeline, figures: Figures, stated: float | None) -> Loads:
     """How long a pipeline loads; ``stated`` is what somebody says of all that load."""
     if stated is not None:
-        said = "instead of what is known of it"
-        return Loads(Load(Constant(stated), Basis.ESTIMATE, said, source=Source.SET))
+        return Loads(taken_load(stated))
     starts = _starts(figures)
     if not starts:
         return Loads(_unmeasured(pipeline))
@@ -120,11 +119,14 @@ def _unmeasured(pipeline: Pipeline) -> Load:
     if pipeline.steps and all(call.step in WITHOUT_MODELS for call in pipeline.steps):
         steps = " and ".join(dict.fromkeys(call.step for call in pipeline.steps))
         return Load(Constant(0.0), Basis.GUESS, f"{steps} loads no model", source=Source.DEFAULT)
-    return guessed()
+    return taken_load(None)
 
 
-def guessed() -> Load:
-    """Of steps of which nobody says anything."""
+def taken_load(stated: float | None) -> Load:
+    """Of steps of which nobody says anything, but for what somebody says of all that load."""
+    if stated is not None:
+        said = "instead of what is known of it"
+        return Load(Constant(stated), Basis.ESTIMATE, said, source=Source.SET)
     return _spread(GUESSED, Basis.GUESS, "nobody has measured or estimated it")
 
 
