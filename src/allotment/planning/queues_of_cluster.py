@@ -85,7 +85,10 @@ def _beside_cards(shares: Shares, snapshot: Snapshot, scheduler: str) -> Shares:
         replace(each, unreached=limit_words(capacities[each.resource][each.queue], cards))
         for each in shares.shares
     )
-    return replace(shares, shares=found, notes=(*notes, *shares.notes))
+    there = (
+        () if cards is None else tuple((each, Fraction(cards)) for each in resources if "gpu" in each.lower())
+    )
+    return replace(shares, shares=found, notes=(*notes, *shares.notes), there=there)
 
 
 def _of_namespaces(snapshot: Snapshot) -> Iterator[Share]:
