@@ -97,7 +97,7 @@ def test_quota_comes_first_the_rest_by_weight_and_what_is_over_goes_back(run: Ru
 def test_people_see_it_in_a_table_and_in_words(run: Run) -> None:
     shown = " ".join(run("queues", SMALL).split())
     assert "QUEUE QUOTA FAIR IN USE OVER QUOTA LENT LIMIT WEIGHT WAITING" in shown
-    assert "prod: KAI, 2 queues; 10 GPUs in use (quotas 2), 9 of them over quotas" in shown
+    assert "prod: KAI, 2 queues; 10 of 10 GPUs in use (quotas 2), 9 of them over quotas" in shown
     assert "laboratory: others wait, and the first to end for their shares is PodGroup" in shown
     assert "what KAI would do next (a model of KAI 0.17; which KAI the cluster has cannot be told):" in shown
     assert "1. PodGroup archive/letters: evicts 7 of 10 pods of PodGroup laboratory/maps" in shown
