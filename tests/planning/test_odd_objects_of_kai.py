@@ -9,7 +9,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from allotment.cli.forms.queues import as_data, as_text
+from allotment.cli.forms.queues import as_text
+from allotment.cli.forms.queues_data import as_data
 from allotment.errors import FindingsError
 from allotment.kubernetes.cluster.file_reading import snapshot_of
 from allotment.planning.outlook.asked import next_of_queues

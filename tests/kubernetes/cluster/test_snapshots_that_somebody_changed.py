@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from allotment.cli.forms.queues import as_data, as_text
+from allotment.cli.forms.queues import as_text
+from allotment.cli.forms.queues_data import as_data
 from allotment.cli.rules import RULES
 from allotment.devices.describe import parse_description
 from allotment.errors import AllotmentError, FindingsError

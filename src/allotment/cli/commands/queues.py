@@ -13,7 +13,8 @@ import click
 
 from allotment.cli.cluster import snapshot_for
 from allotment.cli.columns import folded, terminal_width
-from allotment.cli.forms.queues import as_data, as_text
+from allotment.cli.forms.queues import as_text
+from allotment.cli.forms.queues_data import as_data
 from allotment.cli.shared import output_option, write_out
 from allotment.cli.world import AskedWorld, ChosenWorld, any_world
 from allotment.errors import EXIT_FINE, UsageError, did_you_mean
