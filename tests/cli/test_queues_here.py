@@ -87,6 +87,17 @@ def test_how_teams_of_a_machine_stand(run: Run) -> None:
     rows = {each["queue"]: (each["used"], each["fair"], each["waiting_for"]) for each in told["queues"]}
     assert rows == {"archive": (0, 2, 4), "open": (2, 0, 0)}
     assert told["queues"][1]["next_end"] == "books/v1"
+    assert told["queues"][0]["quota"] == 1
+    by_file = "quota 2.5, weight 1, limit 8"
+    assert any(
+        f"go by quota 1, weight 1, and the platform's file says {by_file}" in each for each in told["notes"]
+    )
+
+
+def test_quotas_that_cannot_all_be_kept_are_told(run: Run) -> None:
+    _, out = run("--pretend", "--describe", "2 x L4")
+    assert "the quotas are 2.5 GPUs together and the machine has 2: they cannot all be kept at once" in out
+    assert "cannot all be kept" not in run("--pretend", "--describe", "3 x L4")[1]
 
 
 def test_a_course_of_time_is_asked_for_with_a_span(run: Run) -> None:

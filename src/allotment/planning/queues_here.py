@@ -7,13 +7,14 @@ those who use the machine, and says so.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
 from allotment.kubernetes.cluster.capacity import NOTHING, Amount
 from allotment.planning.queues import Share, Shares
-from allotment.platform.model import Platform, Team
+from allotment.platform.model import Platform, Queue, Team
 from allotment.running.engine.team_standing import NextEnd, Standing
 from allotment.scheduling.local_accounts import Account
 from allotment.scheduling.local_state import TeamQueue
@@ -45,16 +46,46 @@ def shares_here(platform: Platform, name: str, now: Standing) -> Shares:
     """How the teams stand on this machine."""
     has_cards = bool(now.total.cards)
     resource = CARDS if has_cards else PROCESSORS
-    teams = [*platform.teams.values(), *(Team(each) for each in now.accounts if each not in platform.teams)]
+    strangers = (Team(each) for each in now.accounts if each not in platform.teams)
+    teams = [_as_held(team, now) for team in (*platform.teams.values(), *strangers)]
     listed = [_here(team, now, resource) for team in teams]
     over = sum((each.borrowed for each in listed), NOTHING)
     shares = [replace(each, lent=_lent(each, over)) for each in listed]
     if any(now.others):
         used = _exact(now.others.cards if has_cards else sum(now.others))
         shares.append(Share(OTHERS, resource, None, None, Fraction(1), used=used))
-    notes = (NO_WALL,) if has_cards else (NO_CARDS, NO_WALL)
+    notes = (*_notes(platform, now), NO_WALL) if has_cards else (NO_CARDS, NO_WALL)
     there = now.total.cards if has_cards else sum(now.total)
     return Shares(name, LOCAL, tuple(shares), notes, there=((resource, _exact(there)),))
+
+
+def _as_held(team: Team, now: Standing) -> Team:
+    """A team with the queue that its engines go by, where some run."""
+    held = now.queues.get(team.name)
+    return team if held is None else replace(team, queue=Queue(held.quota, held.weight, held.limit))
+
+
+def _notes(platform: Platform, now: Standing) -> Iterator[str]:
+    """What of the platform's numbers does not hold now, or cannot."""
+    for team in platform.teams.values():
+        held = _as_held(team, now).queue
+        if held != team.queue:
+            yield (
+                f"the engines of team `{team.name}` that run go by {_queue_words(held)}, and the platform's "
+                f"file says {_queue_words(team.queue)}: it holds once they have ended"
+            )
+    quotas = sum(_as_held(team, now).queue.quota or 0.0 for team in platform.teams.values())
+    if quotas > now.total.cards:
+        yield (
+            f"the quotas are {_plain(quotas)} GPUs together and the machine has {_plain(now.total.cards)}: "
+            "they cannot all be kept at once, and who has its cards within its quota keeps them"
+        )
+
+
+def _queue_words(queue: Queue) -> str:
+    parts = [f"weight {queue.weight:g}"]
+    parts += [] if queue.limit is None else [f"limit {queue.limit:g}"]
+    return ", ".join([f"quota {queue.quota:g}" if queue.quota is not None else "no quota", *parts])
 
 
 def _here(team: Team, now: Standing, resource: str) -> Share:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from allotment.devices.board import notices
 from allotment.devices.ledger import Ledger, LedgerView
 from allotment.devices.world import World
 from allotment.running.engine.team_lines import Said, said_by
 from allotment.running.engine.team_table import sharing_of
-from allotment.scheduling.local import Holding, LocalState, Sharing
+from allotment.scheduling.local import Holding, LocalState, Sharing, TeamQueue
 from allotment.scheduling.local_accounts import Account, accounts_of
 from allotment.scheduling.local_amounts import NOTHING, Amount, measure_of
 from allotment.scheduling.local_reclaim import newest
@@ -29,7 +29,8 @@ class NextEnd:
 class Standing:
     """Each team's account, how many of its works wait, what of it would end next; ``others`` hold the rest.
 
-    ``total`` is what the machine has, ``free`` what nobody holds.
+    ``total`` is what the machine has, ``free`` what nobody holds, ``queues`` what the engines of each team go
+    by.
     """
 
     accounts: Mapping[str, Account]
@@ -38,6 +39,7 @@ class Standing:
     others: Amount
     total: Amount
     free: Amount
+    queues: Mapping[str, TeamQueue] = field(default_factory=dict)
 
 
 def standing(ledger: Ledger, world: World, now: float) -> Standing:
@@ -79,7 +81,8 @@ def _of(view: LedgerView, world: World, said: Mapping[str, Said], sharing: Shari
         waiting[ask.team] = waiting.get(ask.team, 0) + 1
     free = measure.total.plus(held, -1.0).plus(others, -1.0)
     ends = dict(_next_ends(accounts, sharing, said, now, world))
-    return Standing(accounts, waiting, ends, others, measure.total, free)
+    queues = {team.name: team for team in sharing.teams}
+    return Standing(accounts, waiting, ends, others, measure.total, free, queues)
 
 
 def _next_ends(
