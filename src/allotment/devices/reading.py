@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from allotment.devices.api_findings import tell_problems
 from allotment.devices.claim_objects import ResourceClaim, ResourceClaimTemplate
 from allotment.devices.classes import DeviceClass
 from allotment.devices.closed_nodes import NOT_TOLD, closed_notes
@@ -31,8 +32,8 @@ from allotment.devices.read_objects import (
 from allotment.devices.read_slices import read_slice
 from allotment.devices.slices import ResourceSlice
 from allotment.devices.taint_rules import DeviceTaintRule
-from allotment.devices.validation import ANY_SERVER, Problem, Reason, Server, validate
-from allotment.devices.versions import GROUP, KINDS, NEWEST, as_written, refusal
+from allotment.devices.validation import ANY_SERVER, Server
+from allotment.devices.versions import GROUP, KINDS, NEWEST, refusal
 from allotment.devices.world import World
 from allotment.documents.checking import Check, Place, RefusedError, shown
 from allotment.documents.document import Document
@@ -42,8 +43,6 @@ from allotment.errors import Finding, FindingsError, Severity, did_you_mean, sor
 STANDARD_INPUT: Final = "-"
 Read = ResourceSlice | DeviceClass | ResourceClaim | ResourceClaimTemplate | DeviceTaintRule | Node
 Reader = Callable[[Any, Place, str], Read]
-_PLACE_OF_DEVICE: Final = 3
-_MOST_PLACES: Final = 7
 
 _READERS: Final[Mapping[str, Reader]] = {
     "ResourceSlice": read_slice,
@@ -171,9 +170,9 @@ class _Collector:
             read = reader(value, place, version)
         except RefusedError:
             self._forget_pool(value)
-            self._tell_problems(value, place, kind, version, before)
+            tell_problems(value, place, kind, version, before=before, server=self.server)
             raise
-        self._tell_problems(value, place, kind, version, before)
+        tell_problems(value, place, kind, version, before=before, server=self.server)
         errors = any(each.severity is Severity.ERROR for each in place.check.findings[before:])
         if isinstance(read, ResourceSlice):
             self._slice(PlacedSlice(read, place), refused=errors)
@@ -192,32 +191,6 @@ class _Collector:
         pool = spec.get("pool") if isinstance(spec, dict) else None
         if isinstance(spec, dict) and isinstance(pool, dict):
             self.unread_pools.add((str(spec.get("driver")), str(pool.get("name"))))
-
-    def _tell_problems(
-        self, value: dict[str, Any], place: Place, kind: str, version: str, before: int
-    ) -> None:
-        """Hold an object to the rules of the API; what its reading found already is not told again."""
-        if kind not in KINDS:
-            return
-        verdict = validate(kind, value, version=version, server=self.server)
-        if verdict == ((), ()):
-            return
-        known = {each.position for each in place.check.findings[before:] if each.severity is Severity.ERROR}
-        for problem in verdict.problems:
-            where = _below(place, as_written(kind, problem.place, version))
-            if where.check.document.position(where.loc) not in known and not self._is_told_of_pool(problem):
-                _tell(problem, where)
-        gathered: dict[tuple[str, str], list[Place]] = {}
-        for dropped in verdict.dropped:
-            where = _below(place, as_written(kind, dropped.loc, version))
-            gathered.setdefault((dropped.text, dropped.hint), []).append(where)
-        for (text, hint), places in gathered.items():
-            _tell_dropped(text, hint, places)
-
-    def _is_told_of_pool(self, problem: Problem) -> bool:
-        """Whether it is a device's name that is there twice: that makes its pool invalid."""
-        is_twice = problem.reason is Reason.DUPLICATE and problem.loc[:2] == ("spec", "devices")
-        return self.server.lenient and is_twice and len(problem.loc) == _PLACE_OF_DEVICE
 
     def _slice(self, placed: PlacedSlice, *, refused: bool) -> None:
         name = placed.slice.name
@@ -311,31 +284,3 @@ def _meant(kind: str, api: str) -> str:
     if api.startswith(GROUP):
         return did_you_mean(kind, _READERS)
     return ""
-
-
-def _below(place: Place, loc: Iterable[str | int]) -> Place:
-    for step in loc:
-        place /= step
-    return place
-
-
-def _tell_dropped(text: str, hint: str, places: Sequence[Place]) -> None:
-    """Tell once of a field that an object has at several places."""
-    more = f" (at {len(places):,} places of this object)" if len(places) > 1 else ""
-    names = [each.name for each in places[:_MOST_PLACES]]
-    if len(places) > _MOST_PLACES:
-        names.append(f"… and {len(places) - _MOST_PLACES:,} more")
-    evidence = names if more else ()
-    places[0].found(
-        "gated-field", f"{text}{more}", hint, key=True, severity=Severity.WARNING, evidence=evidence
-    )
-
-
-def _tell(problem: Problem, where: Place) -> None:
-    """Tell a problem: an error, or a warning where a cluster may have such an object all the same."""
-    hint = problem.hint or "an API server would refuse the object"
-    if problem.tolerated or problem.loc[:1] == ("status",):
-        hint = problem.tolerated or problem.hint or "an API server would refuse such a status; it is kept"
-        where.found("api-limit", str(problem), hint, severity=Severity.WARNING)
-        return
-    where.found("api-limit", str(problem), hint)

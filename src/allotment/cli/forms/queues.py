@@ -1,4 +1,4 @@
-"""Shares of queues for people and for programs: a sentence, a line and a bar for each, what waits."""
+"""Shares of queues for people: a sentence, a line and a bar for each, what waits."""
 
 from __future__ import annotations
 
