@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from allotment.planning.plan.drawing import counts_for
+from allotment.planning.plan import drawing
+from allotment.planning.plan.drawing import counts_for, why_fewer
 from allotment.planning.plan.plan import Becomes, Change, Changes, Fits, Plan
 from allotment.planning.plan.planning import plan_for
 from allotment.planning.plan.question import Question
 from allotment.planning.scenes.values import Scene
 from allotment.planning.why.why import State
-from allotment.simulation.quantiles import Spread
+from allotment.simulation.many import Case, course
+from allotment.simulation.quantiles import Spread, spread
 from allotment.simulation.setting import Chances
 from tests.planning.plan_scenes import NEW, PAGE, campaign, fleet, scene
 
@@ -176,8 +178,8 @@ def test_a_fleet_alone_is_planned_without_an_end() -> None:
     ("volumes", "asked", "counts"),
     [
         (2_000, None, (40, 20, 6)),
-        (2_001, None, (20, 10, 3)),
-        (20_001, None, (10, 5, 2)),
+        (2_001, None, (19, 10, 3)),
+        (4_001, None, (9, 5, 1)),
         (2_000, 1, (1, 1, 1)),
         (2_000, 100, (100, 20, 6)),
     ],
@@ -185,7 +187,27 @@ def test_a_fleet_alone_is_planned_without_an_end() -> None:
 def test_very_much_work_is_played_less_often(
     volumes: int, asked: int | None, counts: tuple[int, int, int]
 ) -> None:
-    assert counts_for(scene(campaign(volumes=volumes)), asked) == counts
+    found = scene(campaign(volumes=volumes))
+    assert counts_for(found, asked) == counts
+    assert bool(why_fewer(found, Question(draws=asked))) == (counts[0] in {19, 9})
+
+
+def test_it_is_said_that_very_much_work_is_played_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "COUNTS", ((3, drawing.COUNTS[0][1]),))
+    found = planned(scene(campaign(volumes=4)), Question(until=1e6, risks=False))
+    assert found.draws == 9
+    assert "drawn 9 times instead of 40" in " ".join(found.notes)
+
+
+@pytest.mark.parametrize("processes", [1, 2], ids=["here", "in two processes"])
+def test_the_course_that_is_shown_is_the_one_that_ends_at_the_half(processes: int) -> None:
+    found = scene(campaign(volumes=20), chances=Chances(unit_fails=0.3))
+    shown = plan_for(found, NEW, FEW, team="archive", processes=processes).course
+    assert shown is not None
+    case = Case(found.setting, found.works, found.run_times, FEW.until)
+    ends = {seed: course(case, seed).ends[0].finished for seed in range(FEW.seed, FEW.seed + 5)}
+    assert ends[shown.seed] == spread(list(ends.values())).p50
+    assert shown == course(case, shown.seed)
 
 
 def test_parts_of_a_campaign_need_what_the_campaign_does() -> None:

@@ -49,6 +49,7 @@ class Task(NamedTuple):
 
 
 Play = Callable[[Case, int], Outcome]
+Read = Callable[[Outcome], T]
 
 
 def course(case: Case, seed: int) -> Outcome:
@@ -63,26 +64,31 @@ def untold(_done: int, _of: int) -> None:
 def played(
     cases: Sequence[Case],
     tasks: Sequence[Task],
-    read: Callable[[Outcome], T],
+    read: Read[T] | Sequence[Read[T]],
     *,
     processes: int | None = None,
     told: Told = untold,
     clock: Callable[[], float] = time.perf_counter,
     play: Play = course,
+    seconds: float | None = None,
 ) -> tuple[T, ...]:
-    """What was read from each course, in the order of the tasks.
+    """What was read from each course, in the order of the tasks; ``read`` may be another one for each case.
 
-    ``processes`` is the most at once (None: as many as this one may use processors). The first course is
-    played here; the others too if they are done sooner than processes have started.
+    ``processes`` is the most at once (None: as many as this one may use processors). They are started if
+    they have something to do for longer than that takes: ``seconds`` is how long a course is known to take
+    about; None: the first is played here, and tells.
     """
     if not tasks:
         return ()
-    playing = _Playing(cases, tasks, read, play, told)
-    begun = clock()
-    playing.here(0)
-    seconds = clock() - begun
-    most = min(_processors() if processes is None else processes, len(tasks) - 1)
-    if most > 1 and seconds * (len(tasks) - 1) > START_SECONDS:
+    reads = tuple(read) if isinstance(read, Sequence) else (read,) * len(cases)
+    playing = _Playing(cases, tasks, reads, play, told)
+    if seconds is None:
+        begun = clock()
+        playing.here(0)
+        seconds = clock() - begun
+    left = len(tasks) - len(playing.found)
+    most = min(_processors() if processes is None else processes, left)
+    if most > 1 and seconds * left > START_SECONDS:
         playing.elsewhere(most)
     for place in range(len(tasks)):
         playing.here(place)
@@ -96,14 +102,14 @@ class _Playing(Generic[T]):
         self,
         cases: Sequence[Case],
         tasks: Sequence[Task],
-        read: Callable[[Outcome], T],
+        reads: tuple[Read[T], ...],
         play: Play,
         told: Told,
     ) -> None:
         self.found: dict[int, T] = {}
         self._cases = tuple(cases)
         self._tasks = tasks
-        self._read = read
+        self._reads = reads
         self._play = play
         self._told = told
 
@@ -111,12 +117,12 @@ class _Playing(Generic[T]):
         """Play a task in this process, if it is not played yet."""
         if place not in self.found:
             task = self._tasks[place]
-            self._keep(place, self._read(self._play(self._cases[task.case], task.seed)))
+            self._keep(place, self._reads[task.case](self._play(self._cases[task.case], task.seed)))
 
     def elsewhere(self, most: int) -> None:
         """Play the tasks in so many processes; what they cannot play stays to be played here."""
         try:
-            handed = pickle.dumps((self._cases, self._read, self._play))
+            handed = pickle.dumps((self._cases, self._reads, self._play))
         except (pickle.PicklingError, TypeError, AttributeError):
             return
         others = set(multiprocessing.active_children())
@@ -143,7 +149,7 @@ class _Playing(Generic[T]):
         self._told(len(self.found), len(self._tasks))
 
 
-_HANDED: list[tuple[tuple[Case, ...], Callable[[Outcome], Any], Play]] = []
+_HANDED: list[tuple[tuple[Case, ...], tuple[Read[Any], ...], Play]] = []
 
 
 def _begin(handed: bytes) -> None:
@@ -153,8 +159,8 @@ def _begin(handed: bytes) -> None:
 
 
 def _one(task: Task) -> Any:
-    cases, read, play = _HANDED[0]
-    return read(play(cases[task.case], task.seed))
+    cases, reads, play = _HANDED[0]
+    return reads[task.case](play(cases[task.case], task.seed))
 
 
 def _processors() -> int:

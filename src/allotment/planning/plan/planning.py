@@ -7,15 +7,14 @@ from dataclasses import replace
 
 from allotment.planning.plan.caveats import sharing_caveats
 from allotment.planning.plan.courses import Course
-from allotment.planning.plan.drawing import Drawn, draw
+from allotment.planning.plan.drawing import Drawn, draw, why_fewer
 from allotment.planning.plan.paying import payers_of
 from allotment.planning.plan.plan import Changes, Fits, Held, Plan, Seen, WorkPlan
 from allotment.planning.plan.question import Question
 from allotment.planning.plan.risks import risks_of
 from allotment.planning.plan.works import cost, work_plan
 from allotment.planning.scenes.values import Scene
-from allotment.simulation.many import Case, Told, course, untold
-from allotment.simulation.outcome import Outcome
+from allotment.simulation.many import Told, untold
 from allotment.simulation.quantiles import share_beyond, spread
 from allotment.simulation.work import Kind
 
@@ -66,6 +65,7 @@ def _drawn(plan: Plan, scene: Scene, question: Question, drawn: Drawn) -> Plan:
     hours = [sum(sum(each.works[name].hours.values()) for name in ending) for each in drawn.beside]
     untils = [question.until if end is None or not ending else end for end in ends]
     costs = _costs(drawn.beside, ending, question)
+    notes = (*filter(None, [why_fewer(scene, question)]), *_unpriced(works, question))
     plan = replace(
         plan,
         works=works,
@@ -76,9 +76,9 @@ def _drawn(plan: Plan, scene: Scene, question: Question, drawn: Drawn) -> Plan:
         payers=payers_of(others, drawn.beside, drawn.alone, untils) if others else (),
         others=len(others),
         risks=risks_of(drawn.tried, drawn.beside, ending),
-        notes=tuple(dict.fromkeys((*plan.notes, *_unpriced(works, question), *drawn.beside[0].notes))),
+        notes=tuple(dict.fromkeys((*plan.notes, *notes, *drawn.beside[0].notes))),
         gpus=drawn.beside[0].gpus,
-        course=_middle(scene, question, drawn.beside, ends),
+        course=drawn.outcome(_middle(drawn.beside, ends)),
     )
     return replace(plan, held=tuple(_held(question, costs if question.prices else [None], ends)))
 
@@ -117,12 +117,9 @@ def _held(question: Question, costs: Sequence[float | None], ends: Sequence[floa
             yield Held(words, limit, reached, is_kept, share_beyond(values, limit))
 
 
-def _middle(
-    scene: Scene, question: Question, courses: Sequence[Course], ends: Sequence[float | None]
-) -> Outcome:
-    """The course that ends at the half of the draws, in full."""
+def _middle(courses: Sequence[Course], ends: Sequence[float | None]) -> int:
+    """The seed of the course that ends at the half of the draws."""
     middle = spread(ends).p50
-    seed = next(
+    return next(
         (found.seed for found, end in zip(courses, ends, strict=True) if end == middle), courses[0].seed
     )
-    return course(Case(scene.setting, scene.works, scene.run_times, question.until), seed)
