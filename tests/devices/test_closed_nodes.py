@@ -86,12 +86,21 @@ def test_what_only_a_closed_node_has_waits_for_it_and_never_starts_on_one_that_i
     second: Mapping[str, Any], reason: str, tmp_path: Path
 ) -> None:
     named = {**second, "metadata": {"name": second["metadata"]["name"].replace("node-2", "node-1")}}
-    told = whys.why(CLAIM, world_of(tmp_path, named, fleet="2 x H100-SXM"))
+    world = world_of(tmp_path, named, fleet="2 x H100-SXM")
+    (alternative,) = explain(CLAIM, world).alternatives
+    assert alternative.nearest is not None
+    assert alternative.nearest.short == (reason,)
+    told = whys.why(CLAIM, world)
     state = whys.State.NEVER if reason == NOT_THERE else whys.State.WAITS
     assert told.state is state
     assert told.sentence.endswith(
         f"all 2 that would do are on nodes that no pod starts on: 2 x H100-SXM-80: {reason}"
     )
+
+
+def test_what_has_one_node_that_comes_back_among_those_that_are_gone_waits(tmp_path: Path) -> None:
+    told = whys.why(CLAIM, world_of(tmp_path, node("node-1", spec={"unschedulable": True})))
+    assert told.state is whys.State.WAITS
 
 
 def test_what_is_held_on_a_closed_node_is_held(tmp_path: Path) -> None:

@@ -202,6 +202,7 @@ _SHORT: Mapping[Kind, Callable[[Candidate, Clause], str]] = {
     ),
     Kind.TAINT: _taint_words,
     Kind.POOL: lambda each, _: each.listed.why,
+    Kind.OPEN: lambda each, _: each.listed.closed,
     Kind.CAPACITY: _capacity_words,
     Kind.GATE: lambda _, clause: f"it is {clause.words.removeprefix('are not ')}",
     Kind.SELECT: lambda _, clause: f"it does not {clause.words}",

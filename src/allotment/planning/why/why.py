@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Final
 
 from allotment.devices.claims import ClaimSpec
-from allotment.devices.closed_nodes import NOT_THERE
+from allotment.devices.closed_nodes import CORDONED, NOT_READY
 from allotment.devices.fleet import Placed
 from allotment.devices.selectors import Matcher, evaluate
 from allotment.devices.world import World
@@ -133,7 +133,7 @@ def _sentence(found: Explanation | None, cause: Cause | None, state: State, sift
 def _passes_by_itself(cause: Cause) -> bool:
     """Whether it ends though nobody here gives anything back: an update, a node that comes back."""
     is_updated = cause.kind is CauseKind.POOL and "updated" in cause.words
-    comes_back = cause.kind is CauseKind.OPEN and NOT_THERE not in cause.words
+    comes_back = cause.kind is CauseKind.OPEN and any(each in cause.words for each in (CORDONED, NOT_READY))
     return is_updated or comes_back
 
 
