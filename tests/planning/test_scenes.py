@@ -23,6 +23,7 @@ from allotment.platform.model import Platform, Queue
 from allotment.repository.measured import Measured, MeasuredFile, PageSeconds
 from allotment.repository.model import Repository
 from allotment.repository.recipe import recipe_of
+from allotment.simulation.distributions import through
 from allotment.simulation.draws import Draws
 from allotment.simulation.run_times import Basis
 from allotment.simulation.setting import Scheduler
@@ -221,6 +222,32 @@ def test_two_teams_may_call_their_campaigns_alike(tmp_path: Path) -> None:
     ]
 
 
+def test_each_pipeline_of_one_recipe_is_estimated_as_its_own_file_says(tmp_path: Path) -> None:
+    quick, slow = (
+        f"{PIPELINE}gpu: {{}}\nestimate: {{page: {page}s, pages: {pages}}}\n"
+        for page, pages in ((2, 10), (20, 500))
+    )
+    ours = repository(
+        tmp_path / "a",
+        pipelines_read=quick,
+        pipelines_slow=slow,
+        campaigns_maps=CAMPAIGN.replace("pipeline: read", "pipeline: slow"),
+    )
+    theirs = repository(tmp_path / "b", pipelines_read=slow)
+    found = scene_for(ours, platform(), ARCHIVE, described(), beside=[(theirs, LABORATORY)])
+    middles = {
+        work.name: (found.run_times.of(work.recipe, "A100-80").page, found.run_times.pages[work.recipe])
+        for work in found.works
+    }
+    assert middles == {
+        "letters": (through(2, 0.95, 5), through(10, 0.95, 25)),
+        "maps": (through(20, 0.95, 50), through(500, 0.95, 1250)),
+        "letters of laboratory": (through(20, 0.95, 50), through(500, 0.95, 1250)),
+    }
+    told = {each.subject for each in found.assumptions}
+    assert {"a page of read on A100-80", "a page of read of laboratory on A100-80"} <= told
+
+
 def test_what_anybody_measured_of_a_recipe_holds_for_it(tmp_path: Path) -> None:
     ours, theirs = repository(tmp_path / "a"), repository(tmp_path / "b")
     recipe = recipe_of(theirs.pipelines["read"])
@@ -228,7 +255,7 @@ def test_what_anybody_measured_of_a_recipe_holds_for_it(tmp_path: Path) -> None:
     entry = Measured("read", recipe, "A100-80", 2**30, 0.9, 4, 400, seconds, 0.0, "2026-05-31T12:00:00Z")
     known = Known(beside={theirs.root: Known(measured=MeasuredFile(entries=(entry,)))})
     found = scene_for(ours, platform(), ARCHIVE, described(), known=known, beside=[(theirs, LABORATORY)])
-    assert found.run_times.of(recipe, "A100-80").basis is Basis.MEASURED
+    assert {found.run_times.of(work.recipe, "A100-80").basis for work in found.works} == {Basis.MEASURED}
 
 
 def test_a_scene_says_how_finished_is_what_it_relies_on(tmp_path: Path) -> None:

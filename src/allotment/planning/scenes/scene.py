@@ -7,15 +7,13 @@ would send. So a simulation decides on the same as the schedulers would be given
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from allotment.kubernetes import kinds
 from allotment.kubernetes.cluster.kueue_state import claim_reader
-from allotment.kubernetes.cluster.snapshot import Snapshot
 from allotment.kubernetes.cluster.world import world_of
 from allotment.kubernetes.kinds import Object
-from allotment.kubernetes.render import Rendered, render
 from allotment.kubernetes.render.context import namespace_of, release_of
 from allotment.needs.claim import by_known_class
 from allotment.planning.scenes.asks import Asks
@@ -23,6 +21,7 @@ from allotment.planning.scenes.counted_gpus import SAID, as_counted, asks_for_pa
 from allotment.planning.scenes.ground import Ground, ground_of
 from allotment.planning.scenes.kai_claims import uncounted
 from allotment.planning.scenes.owners import Owner
+from allotment.planning.scenes.parties import Party, parties_of
 from allotment.planning.scenes.quota_bounds import quota_bounds
 from allotment.planning.scenes.stage import Stage, staged
 from allotment.planning.scenes.standing import Standing, lost_templates, standing_of
@@ -31,8 +30,7 @@ from allotment.planning.scenes.times import Found, gang_times, times_for
 from allotment.planning.scenes.values import NOTHING_KNOWN, Assumption, Choices, Known, Place, Scene, Source
 from allotment.planning.scenes.works import GANG_RECIPE, Maker
 from allotment.platform.model import Platform, Team
-from allotment.repository.model import Campaign, Repository
-from allotment.repository.recipe import recipe_of
+from allotment.repository.model import Repository
 from allotment.scheduling.default import Settings as DefaultSettings
 from allotment.scheduling.default.settings import gangs_of, is_early
 from allotment.simulation.run_times import Times
@@ -64,10 +62,7 @@ def scene_for(
     """
     chosen = scheduler_of(platform, scheduler)
     stage = staged(platform, place, chosen)
-    parties = [_party(stage, only(repository, names), team, known)]
-    parties += [
-        _party(stage, other, owner, known.beside.get(other.root, NOTHING_KNOWN)) for other, owner in beside
-    ]
+    parties = parties_of(stage, (only(repository, names), team), known, beside)
     stage = stage.with_objects(tuple(each for party in parties for each in party.rendered.objects))
     stage = stage.with_objects(lost_templates(stage))
     asks = asks_of(stage)
@@ -85,7 +80,7 @@ def scene_for(
         ground, works = as_counted(ground, works)
         told.append(SAID)
     found = times_for(
-        [(party.repository, tuple(party.campaigns(works)), party.known) for party in parties],
+        [party.played(works) for party in parties],
         _cards(works, asks, ground),
         longest_page=float(platform.defaults.page_seconds),
         load=choices.pace.model_load,
@@ -141,42 +136,6 @@ def only(repository: Repository, names: Sequence[str]) -> Repository:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Party:
-    """A team with its repository, what that becomes, and what is known of it."""
-
-    repository: Repository
-    team: Team
-    rendered: Rendered
-    known: Known
-
-    def campaigns(self, works: Sequence[Work]) -> Iterator[Campaign]:
-        """Its campaigns that have work to do."""
-        recipes = {work.recipe for work in works}
-        for each in self.repository.campaigns.values():
-            if not each.suspend and recipe_of(self.repository.pipelines[each.pipeline]) in recipes:
-                yield each
-
-    @property
-    def owners(self) -> Iterator[Object]:
-        """Its Jobs and Deployments."""
-        for each in self.rendered.objects:
-            if each["kind"] in {kinds.JOB.name, kinds.DEPLOYMENT.name}:
-                yield each
-
-
-def _party(stage: Stage, repository: Repository, team: Team, known: Known) -> _Party:
-    live = _sent(stage.real, team)
-    return _Party(repository, team, render(repository, stage.platform, team, there=live), known)
-
-
-def _sent(snapshot: Snapshot | None, team: Team) -> frozenset[str]:
-    """The campaigns that have a Job there, which are rendered though their files suspend them."""
-    jobs = snapshot.of(kinds.JOB, namespace_of(team)) if snapshot is not None else ()
-    labels = [each["metadata"].get("labels") or {} for each in jobs]
-    return frozenset(str(each["allotment/campaign"]) for each in labels if "allotment/campaign" in each)
-
-
 def _owner(value: Object) -> Owner:
     return str(value["metadata"].get("namespace") or ""), str(value["metadata"]["name"])
 
@@ -199,11 +158,11 @@ def asks_of(stage: Stage) -> Asks:
 
 
 def _works(
-    stage: Stage, parties: Sequence[_Party], asks: Asks, standing: Standing, sending: float
+    stage: Stage, parties: Sequence[Party], asks: Asks, standing: Standing, sending: float
 ) -> Iterator[Work]:
     """The works of all parties, the planned ones first, each with a name of its own; then what stands."""
     names: set[str] = set()
-    for place, party in enumerate(parties):
+    for party in parties:
         maker = Maker(
             party.repository,
             stage.platform,
@@ -212,7 +171,8 @@ def _works(
             asks,
             party.known,
             standing.live,
-            planned=place == 0,
+            planned=not party.is_beside,
+            keys=party.keys,
             sending=sending,
         )
         for work in maker.works(()):

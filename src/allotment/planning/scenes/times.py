@@ -29,8 +29,21 @@ from allotment.simulation.run_times import Basis, Distribution, RunTimes, Times
 
 GUESSED_GANG: Final = (3_600.0, 6 * 3_600.0)
 WRITE_ESTIMATE: Final = "write `estimate: {page: 4s}` into the pipeline, or run a volume and `allot measure`"
-Party = tuple[Repository, Sequence[Campaign], Known]
-"""A team's files, which of its campaigns are played, and what is known of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """A team's files, which of its campaigns are played, and what is known of them.
+
+    ``keys`` are those of run times by pipeline, where it is not its recipe: two pipelines may do the same and
+    think otherwise of how long it takes. ``of`` names the team, where it is not whose plan it is.
+    """
+
+    repository: Repository
+    campaigns: Sequence[Campaign]
+    known: Known
+    keys: Mapping[str, str] = field(default_factory=dict)
+    of: str = ""
 
 
 @dataclass(slots=True)
@@ -67,15 +80,15 @@ def times_for(
     what somebody says of how long all of them load.
     """
     found, parties = Found(load=taken_load(load)), list(parties)
-    entries = tuple(entry for *_, known in parties for entry in known.measured.entries)
-    for repository, campaigns, known in parties:
-        measured = MeasuredFile(entries=(*entries, *known.measured.entries))
-        desk = _Desk(cards, replace(known, measured=measured), longest_page, load)
+    entries = tuple(entry for party in parties for entry in party.known.measured.entries)
+    for party in parties:
+        measured = MeasuredFile(entries=(*entries, *party.known.measured.entries))
+        desk = _Desk(cards, replace(party.known, measured=measured), longest_page, load, party)
         used: dict[str, list[Campaign]] = {}
-        for campaign in campaigns:
+        for campaign in party.campaigns:
             used.setdefault(campaign.pipeline, []).append(campaign)
         for name, its in sorted(used.items()):
-            _pipeline(found, repository.pipelines[name], its, desk)
+            _pipeline(found, party.repository.pipelines[name], its, desk)
     return found
 
 
@@ -87,39 +100,42 @@ class _Desk:
     known: Known
     longest_page: float
     load: float | None
+    party: Party
 
 
 def _pipeline(found: Found, pipeline: Pipeline, campaigns: Sequence[Campaign], desk: _Desk) -> None:
-    recipe, known = recipe_of(pipeline), desk.known
-    kinds = sorted(desk.cards.get(recipe, ())) if pipeline.gpu is not None else []
-    if recipe in found.pages:
+    recipe, known, party = recipe_of(pipeline), desk.known, desk.party
+    key = party.keys.get(pipeline.id, recipe)
+    name = f"{pipeline.id} of {party.of}" if party.of else pipeline.id
+    kinds = sorted(desk.cards.get(key, ())) if pipeline.gpu is not None else []
+    if key in found.pages:
         return
     figures = known.figures.get(recipe, Figures())
     by_card = measured_pages(pipeline, recipe, figures, known)
     rest = other_pages(pipeline, by_card, desk.longest_page)
     loads = loads_of(pipeline, figures, desk.load)
-    found.otherwise[recipe] = _loading(rest, loads.otherwise)
+    found.otherwise[key] = _loading(rest, loads.otherwise)
     for card in {*by_card, *loads.by_card}:
-        found.known[recipe, card] = _loading(by_card.get(card, rest), loads.on(card))
+        found.known[key, card] = _loading(by_card.get(card, rest), loads.on(card))
     told: dict[tuple[Basis, str], list[str]] = {}
     for card in kinds or [NO_CARD]:
         times = by_card.get(card, rest)
         told.setdefault((times.basis, times.said), []).append(card)
     for those in told.values():
-        found.assumptions.append(_page(pipeline, those, by_card.get(those[0], rest)))
-    found.assumptions += loads.assumptions(pipeline.id, kinds)
-    found.pages[recipe], about = page_counts(pipeline, campaigns, figures, known)
+        found.assumptions.append(_page(name, those, by_card.get(those[0], rest)))
+    found.assumptions += loads.assumptions(name, kinds)
+    found.pages[key], about = page_counts(pipeline, campaigns, figures, known)
     if about is not None:
-        found.assumptions.append(about)
+        found.assumptions.append(replace(about, subject=f"{about.subject} of {name}"))
 
 
 def _loading(times: Times, load: Load) -> Times:
     return replace(times, load=load.seconds, load_doubt=load.doubt)
 
 
-def _page(pipeline: Pipeline, those: Sequence[str], times: Times) -> Assumption:
+def _page(name: str, those: Sequence[str], times: Times) -> Assumption:
     """What is taken for a page on these kinds of card."""
-    subject = f"a page of {pipeline.id} on {cards_words(those)}"
+    subject = f"a page of {name} on {cards_words(those)}"
     middle = taken(middle_of(times.page), times.doubt)
     said = "; ".join(part for part in (times.said, f"the middle is {middle}" if middle else "") if part)
     remedy = "" if times.basis is Basis.MEASURED else WRITE_ESTIMATE

@@ -31,7 +31,7 @@ def page_counts(
     found, shown, source, said = _found(pipeline, done, counts)
     if not unknown:
         return found, None
-    subject = f"pages of {unknown:,} of {len(volumes):,} volumes of {pipeline.id}"
+    subject = f"pages of {unknown:,} of {len(volumes):,} volumes"
     remedy = REMEDY if source is Source.GUESS else ""
     return found, Assumption(subject, shown, source, said, remedy=remedy)
 

@@ -69,7 +69,8 @@ def _guess(half_and_late: tuple[float, float], longest_page: float, why: str) ->
 
 
 def _measured(pipeline: Pipeline, recipe: str, figures: Figures, known: Known) -> Iterator[tuple[str, Times]]:
-    for entry in known.measured.of_recipe(pipeline.id, recipe):
+    of_recipe = (entry for entry in known.measured.entries if entry.recipe == recipe)
+    for entry in sorted(of_recipe, key=lambda each: each.pipeline == pipeline.id):
         yield kind_of(entry.card), _of_entry(entry, recipe)
     by_card: dict[str, list[list[float]]] = {}
     for volume in figures.volumes:

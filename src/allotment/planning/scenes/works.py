@@ -54,6 +54,7 @@ class Maker:
     """Makes works of one team's rendered objects. ``live`` are Jobs that are there, by namespace and name.
 
     What is not there yet is sent one after the other, by name, so many seconds apart (``sending``).
+    ``keys`` are those of run times by pipeline, where it is not its recipe.
     """
 
     repository: Repository
@@ -65,6 +66,7 @@ class Maker:
     live: Mapping[tuple[str, str], LiveJob] = field(default_factory=lambda: NOT_SENT)
     planned: bool = True
     sending: float = 0.0
+    keys: Mapping[str, str] = field(default_factory=dict)
 
     def works(self, names: Sequence[str]) -> Iterator[Work]:
         """The works of these names, or of all, in the order in which they are sent."""
@@ -134,7 +136,7 @@ class Maker:
             preemptible=lane.preemptible,
             pack=campaign.pack,
             together=together_of(job),
-            recipe=recipe,
+            recipe=self.keys.get(pipeline.id, recipe),
             image=pipeline.image or "",
             retries=defaults.retries,
             reclaims=defaults.reclaims,
