@@ -138,8 +138,10 @@ def test_a_new_page_begins_the_count_of_reclaims_anew() -> None:
     assert course(work, script=script).ends[0].complete == 1
 
 
-def test_chance_makes_units_fail_after_a_part_and_retries_run_out() -> None:
-    outcome = course(campaign(*volumes(10), retries=2), chances=Chances(unit_fails=1.0), pace=FREE)
+@pytest.mark.parametrize("sync", [0.0, 1.0], ids=["seen at once", "seen later"])
+def test_chance_makes_units_fail_after_a_part_and_retries_run_out(sync: float) -> None:
+    pace = replace(FREE, job_sync=sync)
+    outcome = course(campaign(*volumes(10), retries=2), chances=Chances(unit_fails=1.0), pace=pace)
     assert [str(each.end) for each in outcome.spans] == ["failed"] * 3
     first, second, third = outcome.spans
     assert second.bound == first.ended + 10

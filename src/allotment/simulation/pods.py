@@ -22,12 +22,13 @@ _TAKEN: Final = frozenset({End.RECLAIMED, End.NODE_LOST, End.SHRUNK})
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A pod that is gone: of which index, how, and whether less is left to do than before."""
+    """A pod that is gone: of which index, how and when, and whether less is left to do than before."""
 
     job: Job
     index: int
     end: End
     is_news: bool
+    at: float
 
 
 class Pods:
@@ -195,7 +196,7 @@ class Pods:
         self.write(run, end, settled)
         if end in _TAKEN:
             job.reclaimed(pod.number, settled.pages)
-        ended = Ended(job, pod.number, end, job.left != left)
+        ended = Ended(job, pod.number, end, job.left != left, now)
         after = self.setting.pace.job_sync
         if after > 0 and job.work.kind is not Kind.FLEET:
             job.looks = job.looks if job.looks >= now else now + after
@@ -209,7 +210,7 @@ class Pods:
         job.existing -= 1
         self.news.making[job.work.name] = job
         if ended.end is End.FAILED and job.is_open(index) and not job.over:
-            self.agenda.at(now + self._back_off(job, index), What.RETRY, (job, index))
+            self.agenda.at(max(now, ended.at + self._back_off(job, index)), What.RETRY, (job, index))
         elif not job.over:
             job.replace(index)
         if ended.is_news or job.over:
