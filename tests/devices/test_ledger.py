@@ -245,6 +245,22 @@ def test_a_ledger_that_stays_locked_is_one_clear_error(ledger: Ledger) -> None:
         pass
 
 
+def test_a_lock_is_not_waited_for_once_that_is_enough(ledger: Ledger) -> None:
+    asked = 0
+
+    def enough() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 2
+
+    hasty = ledger.unless(enough)
+    with ledger.locked() as view, pytest.raises(WorldError, match="not waited for"), hasty.locked():
+        view.taken()
+    assert asked == 3
+    with hasty.locked() as view:
+        assert view.taken() == {}
+
+
 def test_a_folder_that_was_removed_while_we_waited_is_opened_anew(ledger: Ledger, tmp_path: Path) -> None:
     with ledger.locked():
         pass

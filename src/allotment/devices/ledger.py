@@ -25,6 +25,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -219,6 +220,18 @@ class Ledger:
         self._wait_seconds = wait_seconds
         self._clock = clock
         self._sleep = sleep
+
+    def unless(self, enough: Callable[[], bool]) -> Ledger:
+        """The same ledger, whose lock is not waited for any more once ``enough`` says so: a WorldError."""
+        same = copy(self)
+
+        def pause(seconds: float) -> None:
+            if enough():
+                raise WorldError("somebody has the folder locked, and it is not waited for", str(self.folder))
+            self._sleep(seconds)
+
+        same._sleep = pause
+        return same
 
     @contextmanager
     def locked(self) -> Iterator[LedgerView]:

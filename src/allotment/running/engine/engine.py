@@ -187,6 +187,8 @@ class Engine:
                 self.crew.add(worker)
             self._bearing.answered()
         except AllotmentError as error:
+            if self.signals.requests > self._requests_heard:
+                return
             at_work = bool(self.workers or self.programs.workers)
             if message := self._bearing.failed(error, self.filler.clock(), at_work=at_work):
                 for run in active:

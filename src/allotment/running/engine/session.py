@@ -121,6 +121,7 @@ def run_works(
         environ=session.environment,
         enough=enough,
     )
+    ledger = session.ledger.unless(enough)
     folder = bucket_place(session.bucket, session.base)
     state = state_folder(session.environment)
     environment = _with_absolute_folders(session.environment)
@@ -176,7 +177,7 @@ def run_works(
             runs=runs,
             filler=Filler(
                 world=session.world,
-                ledger=session.ledger,
+                ledger=ledger,
                 look=look_with(MarkedLook(bucket, time.time)),
                 clock=time.monotonic,
                 wall=time.time,
@@ -212,7 +213,7 @@ def run_works(
             engine.run()
         finally:
             if table is not None:
-                _leave(session.ledger, table)
+                _leave(ledger, table)
             events.close(enough)
     return Ran(runs, groups)
 
