@@ -175,8 +175,8 @@ class Stage:
             beside.append((self._loaded(OTHERS), self.platform.teams[OTHERS]))
         known = look(mine, self.platform.teams[MINE], None)
         done = {
-            (recipe_of(mine.pipelines[name]), volume.id): begun[volume.id]
-            for name, campaign in mine.campaigns.items()
+            (campaign.pipeline, volume.id): begun[volume.id]
+            for campaign in mine.campaigns.values()
             for volume in campaign.volumes
             if begun.get(volume.id)
         }

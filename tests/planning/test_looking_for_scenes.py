@@ -75,8 +75,8 @@ def test_complete_volumes_done_pages_and_loads_are_read(tmp_path: Path) -> None:
         bucket.objects[own.volume("two").record(page)] = b"{}"
         bucket.objects[own.volume("two").pages + f"{page}.ocr.txt"] = b"text"
     known = look(found, TEAM, bucket)
-    assert known.complete == {own.recipe: frozenset({"one"})}
-    assert known.begun == {(own.recipe, "two"): 2}
+    assert known.complete == {"read": frozenset({"one"})}
+    assert known.begun == {("read", "two"): 2}
     (volume,) = known.figures[own.recipe].volumes
     assert (len(volume.pages), volume.load, volume.host) == (3, 12.5, "node-1")
 
@@ -95,6 +95,20 @@ def test_what_another_campaign_measured_of_a_recipe_is_known(tmp_path: Path) -> 
     alone, both = (look(found, TEAM, bucket, names) for names in (["letters"], []))
     assert alone.figures == both.figures
     assert alone.figures[own.recipe].volumes[0].load == 12.5
+
+
+def test_pipelines_that_do_the_same_share_measurements_and_not_results(tmp_path: Path) -> None:
+    files(tmp_path)
+    (tmp_path / "pipelines/again.yaml").write_text((tmp_path / "pipelines/read.yaml").read_text())
+    (tmp_path / "campaigns/again.yaml").write_text(CAMPAIGN.replace("pipeline: read", "pipeline: again"))
+    found = load_repository(tmp_path, Platform(sources=Sources(hosts=("x.org",)))).checked()
+    own, bucket = keys(found), MemoryBucket()
+    done = json.dumps(manifest([on(H100, 100)], load_seconds=12.5)).encode()
+    bucket.objects[own.volume("one").manifest] = done
+    bucket.objects[own.volume("one").complete_mark(3, 0)] = b""
+    known = look(found, TEAM, bucket)
+    assert known.complete == {"read": frozenset({"one"}), "again": frozenset()}
+    assert (len(known.figures[own.recipe].volumes), known.counts[own.recipe]) == (1, (3,))
 
 
 def test_of_others_only_what_their_files_tell_is_looked_at(tmp_path: Path) -> None:
@@ -144,8 +158,8 @@ def test_marks_tell_of_all_volumes_and_manifests_of_some(
         bucket.objects[volume.complete_mark(40 + number, 0)] = b""
     bucket.objects[own.volume("one").failed_mark(3)] = b""
     known = look(found, TEAM, bucket)
-    assert len(known.complete[own.recipe]) == 10
-    assert known.failed == {own.recipe: frozenset({"one"})}
+    assert len(known.complete["read"]) == 10
+    assert known.failed == {"read": frozenset({"one"})}
     assert known.counts[own.recipe] == tuple(range(40, 50))
     assert [each.volume for each in known.figures[own.recipe].volumes] == ["other-0", "other-3", "other-6"]
     assert any("wait for `allot retry`" in note for note in known.notes)
@@ -154,4 +168,4 @@ def test_marks_tell_of_all_volumes_and_manifests_of_some(
 def test_results_of_an_earlier_platform_are_complete(tmp_path: Path) -> None:
     found, bucket = files(tmp_path), MemoryBucket()
     bucket.objects["archive/read/two/manifest.json"] = b"{}"
-    assert look(found, TEAM, bucket).complete == {keys(found).recipe: frozenset({"two"})}
+    assert look(found, TEAM, bucket).complete == {"read": frozenset({"two"})}

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from allotment.devices.known_classes import CLASSES, CPU_DRIVER
+from allotment.devices.nodes import Node
 from allotment.devices.read_objects import read_template  # noqa: F401
 from allotment.devices.slices import Device, Pool, ResourceSlice
 from allotment.devices.world import World
@@ -133,6 +134,24 @@ def test_hosts_without_node_objects_hold_any_number_of_pods(tmp_path: Path) -> N
     assert [each.allocatable["pods"] for each in bounded.values()] == [110, 110]
 
 
+@pytest.mark.parametrize("scheduler", ALL)
+@pytest.mark.parametrize(
+    "second",
+    [{}, {"node-2": Node("node-2", unschedulable=True)}, {"node-2": Node("node-2", ready=False)}],
+    ids=["no Node object", "cordoned", "not ready"],
+)
+def test_nothing_is_placed_on_a_node_that_no_pod_starts_on(
+    tmp_path: Path, scheduler: str, second: dict[str, Node]
+) -> None:
+    place = described("2 nodes of 4 x A100-80")
+    world = replace(place.world, nodes={"node-1": Node("node-1"), **second})
+    found = scene_for(
+        repository(tmp_path), platform(), ARCHIVE, replace(place, world=world), scheduler=scheduler
+    )
+    outcome = simulate(found.setting, found.works, found.run_times, Draws(1), until=7 * 86_400)
+    assert {span.node for span in outcome.spans} == {"node-1"}
+
+
 def test_only_what_is_named_is_planned_and_what_is_suspended_is_left_out(tmp_path: Path) -> None:
     found = repository(tmp_path, campaigns_maps=CAMPAIGN, campaigns_held=f"{CAMPAIGN}suspend: true\n")
     assert [work.name for work in scene(found).works] == ["letters", "maps"]
@@ -143,22 +162,20 @@ def test_only_what_is_named_is_planned_and_what_is_suspended_is_left_out(tmp_pat
 
 def test_what_the_bucket_has_is_done(tmp_path: Path) -> None:
     found = repository(tmp_path)
-    recipe = recipe_of(found.pipelines["read"])
-    known = Known(complete={recipe: frozenset({"R1"})}, begun={(recipe, "a"): 1, (recipe, "R3"): 17})
+    known = Known(complete={"read": frozenset({"R1"})}, begun={("read", "a"): 1, ("read", "R3"): 17})
     shown = scene_for(found, platform(), ARCHIVE, described(), known=known)
     assert [(each.name, each.pages, each.done) for each in named(shown, "letters").units] == [
         ("a", 2, 1),
         ("R2", 0, 0),
         ("R3", 0, 17),
     ]
-    everything = Known(complete={recipe: frozenset({"a", "R1", "R2"})}, failed={recipe: frozenset({"R3"})})
+    everything = Known(complete={"read": frozenset({"a", "R1", "R2"})}, failed={"read": frozenset({"R3"})})
     assert scene_for(found, platform(), ARCHIVE, described(), known=everything).works == ()
 
 
 def test_a_pack_stays_a_pack_when_one_of_its_volumes_is_complete(tmp_path: Path) -> None:
     found = repository(tmp_path, campaigns_letters=f"{CAMPAIGN}pack: 2\n")
-    recipe = recipe_of(found.pipelines["read"])
-    known = Known(complete={recipe: frozenset({"R1", "R2", "R3"})})
+    known = Known(complete={"read": frozenset({"R1", "R2", "R3"})})
     (work,) = scene_for(found, platform(), ARCHIVE, described(), known=known).works
     assert [(each.name, each.pages, each.done) for each in work.units] == [("a", 2, 0), ("R1", 1, 1)]
     assert work.most == 1

@@ -16,7 +16,6 @@ from allotment.errors import AllotmentError
 from allotment.planning.scenes.scene import scene_for
 from allotment.planning.scenes.values import Known
 from allotment.repository.model import Campaign, ImagesSource, Repository, Volume, Window
-from allotment.repository.recipe import recipe_of
 from allotment.simulation.draws import Draws
 from allotment.simulation.setting import Scheduler
 from allotment.simulation.unknowns import settled
@@ -63,10 +62,9 @@ def test_works_are_whole(bases: Mapping[str, Repository], data: st.DataObject) -
     need = data.draw(st.sampled_from(NEEDS))
     mine = [data.draw(campaigns(name)) for name in ("one", "two")]
     found = replace(bases[need], campaigns={each.name: each for each in mine})
-    recipe = recipe_of(found.pipelines["read"])
     complete = frozenset(volume.id for volume in mine[0].volumes if data.draw(st.booleans(), label=volume.id))
     scheduler = data.draw(st.sampled_from(list(Scheduler)))
-    rest: dict[str, Any] = {"scheduler": scheduler, "known": Known(complete={recipe: complete})}
+    rest: dict[str, Any] = {"scheduler": scheduler, "known": Known(complete={"read": complete})}
     place = described(data.draw(st.sampled_from(FLEETS)))
     try:
         scene = scene_for(found, platform(), ARCHIVE, place, **rest)

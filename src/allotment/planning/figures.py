@@ -69,6 +69,12 @@ class Figures:
     volumes: tuple[VolumeFigures, ...] = ()
     unread: int = 0
 
+    def beside(self, other: Figures | None) -> Figures:
+        """These, and those of another pipeline that does the same."""
+        if other is None:
+            return self
+        return Figures((*other.volumes, *self.volumes), other.unread + self.unread)
+
 
 def read_figures(bucket: Bucket, keys: RecipeKeys, volumes: Collection[str] | None = None) -> Figures:
     """The figures of a recipe's complete volumes, or of those of them that are named."""

@@ -22,7 +22,6 @@ from allotment.planning.plan.plan import Becomes, Change, Changes
 from allotment.repository.files import CAMPAIGNS, FLEETS, GANGS, PIPELINES, SUFFIX
 from allotment.repository.git import Earlier
 from allotment.repository.model import Campaign, Repository
-from allotment.repository.recipe import recipe_of
 
 WORKS: Final = (CAMPAIGNS, FLEETS, GANGS)
 MOST_WORDS: Final = 2
@@ -45,7 +44,7 @@ def changes_in_bucket(
 ) -> Changes:
     """What is to do beside what the bucket holds; ``over`` are gangs that have ended, and fleets that run.
 
-    ``complete`` are the volumes that are done, by recipe.
+    ``complete`` are the volumes that are done, by pipeline.
     """
     return Changes(bucket, tuple(_to_do(repository, complete, over)))
 
@@ -135,7 +134,7 @@ def _to_do(
     repository: Repository, complete: Mapping[str, Collection[str]], over: Collection[str]
 ) -> Iterator[Change]:
     for name, campaign in repository.campaigns.items():
-        yield _campaign(repository, name, campaign, complete)
+        yield _campaign(name, campaign, complete)
     for kind, names in ((FLEETS, repository.fleets), (GANGS, repository.gangs)):
         for each in names:
             is_over = each in over
@@ -143,10 +142,8 @@ def _to_do(
             yield Change(f"{kind}/{each}", Becomes.UNCHANGED if is_over else Becomes.NEW, said)
 
 
-def _campaign(
-    repository: Repository, name: str, campaign: Campaign, complete: Mapping[str, Collection[str]]
-) -> Change:
-    done = complete.get(recipe_of(repository.pipelines[campaign.pipeline]), ())
+def _campaign(name: str, campaign: Campaign, complete: Mapping[str, Collection[str]]) -> Change:
+    done = complete.get(campaign.pipeline, ())
     count = len(campaign.volumes)
     left = sum(volume.id not in done for volume in campaign.volumes)
     title = f"{CAMPAIGNS}/{name}"

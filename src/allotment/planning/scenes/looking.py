@@ -85,16 +85,17 @@ class _Reader:
             there = set(self.bucket.list_folders(keys.prefix))
             over = {*marks.complete, *self._unmarked(keys, there & wanted, marks)}
             over |= set(legacy_results(self.bucket, self.namespace, name, sorted(wanted - over)))
-            failed[recipe] = (marks.failed & wanted) - over
-            if failed[recipe]:
-                number = len(failed[recipe])
+            failed[name] = (marks.failed & wanted) - over
+            if failed[name]:
+                number = len(failed[name])
                 told.append(f"{number:,} volumes have failed for good, and wait for `allot retry`")
             sample = _sample(sorted(there & over))
-            figures[recipe] = read_figures(self.bucket, keys, sample)
-            counts[recipe] = tuple(sorted(each.total for each in marks.complete.values() if each.total))
-            complete[recipe] = frozenset(over)
+            figures[recipe] = read_figures(self.bucket, keys, sample).beside(figures.get(recipe))
+            totals = (each.total for each in marks.complete.values() if each.total)
+            counts[recipe] = tuple(sorted((*counts.get(recipe, ()), *totals)))
+            complete[name] = frozenset(over)
             begun |= {
-                (recipe, volume): done
+                (name, volume): done
                 for volume, done in self._begun(keys, there & wanted - over - marks.failed)
             }
         return Known(figures, complete, begun, pages, measured, tuple(told), counts, failed)

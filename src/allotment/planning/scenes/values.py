@@ -73,10 +73,11 @@ class Place:
 class Known:
     """What was looked up outside of the files: what the bucket holds, and how many pages folders have.
 
-    By recipe: ``figures`` of some complete volumes, ``counts`` of the pages of all of them, which volumes are
-    ``complete`` and which have ``failed`` for good, and ``begun`` pages of the others. ``pages`` is how many
-    pages a source has, by where it is. Without a bucket nothing is known. ``beside`` is what is known of the
-    files of others that are sent at the same time, by the root of their repository.
+    By recipe, whichever pipelines do the same: ``figures`` of some complete volumes, and ``counts`` of the
+    pages of all of them. By pipeline, as results are kept: which volumes are ``complete`` and which have
+    ``failed`` for good, and ``begun`` pages of the others. ``pages`` is how many pages a source has, by where
+    it is. Without a bucket nothing is known. ``beside`` is what is known of the files of others that are sent
+    at the same time, by the root of their repository.
     """
 
     figures: Mapping[str, Figures] = field(default_factory=dict)

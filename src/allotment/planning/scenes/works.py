@@ -110,7 +110,7 @@ class Maker:
         units: list[Unit] = []
         running: list[Running] = []
         for index, pack in enumerate(_packs(volumes, campaign.pack)):
-            left = self._units(recipe, pack, keep=campaign.pack > 1)
+            left = self._units(pipeline.id, pack, keep=campaign.pack > 1)
             if index in live.done or not left:
                 continue
             if index in live.running:
@@ -146,17 +146,17 @@ class Maker:
             running=tuple(running),
         )
 
-    def _units(self, recipe: str, volumes: Sequence[Volume], *, keep: bool) -> list[Unit]:
+    def _units(self, pipeline: str, volumes: Sequence[Volume], *, keep: bool) -> list[Unit]:
         """What is left of a pack; with ``keep`` complete volumes stay beside others: packs stay packs."""
         known = self.known
-        complete = known.complete.get(recipe, frozenset()) | known.failed.get(recipe, frozenset())
+        complete = known.complete.get(pipeline, frozenset()) | known.failed.get(pipeline, frozenset())
         if all(volume.id in complete for volume in volumes):
             return []
         found = []
         for volume in volumes:
             pages = pages_of(volume, self.known)
             if volume.id not in complete:
-                done = self.known.begun.get((recipe, volume.id), 0)
+                done = self.known.begun.get((pipeline, volume.id), 0)
                 found.append(Unit(volume.id, pages, min(done, pages) if pages else done))
             elif keep:
                 found.append(Unit(volume.id, 1, 1))
