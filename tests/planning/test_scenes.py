@@ -143,7 +143,7 @@ def test_hosts_without_node_objects_hold_any_number_of_pods(tmp_path: Path) -> N
 def test_nothing_is_placed_on_a_node_that_no_pod_starts_on(
     tmp_path: Path, scheduler: str, second: dict[str, Node]
 ) -> None:
-    place = described("2 nodes of 4 x A100-80")
+    place = described("2 nodes of 2 x A100-80")
     world = replace(place.world, nodes={"node-1": Node("node-1"), **second})
     found = scene_for(
         repository(tmp_path), platform(), ARCHIVE, replace(place, world=world), scheduler=scheduler

@@ -61,7 +61,9 @@ def fits_of(
         would=alternative.would,
         free=alternative.free,
         cards=_cards(found),
-        obstacle=_obstacle(alternative) if told.state is not State.NEVER else told.sentence,
+        obstacle=_obstacle(alternative)
+        if alternative.would and told.state is not State.NEVER
+        else told.sentence,
         alternatives=told.alternatives,
         remedies=told.changes,
         notes=(*asked.given_up, *told.notes),

@@ -52,8 +52,8 @@ class Ground:
 def ground_of(stage: Stage, placed: Collection[str] = ()) -> Ground:
     """The ground; ``placed`` are the pods (``namespace/name``) that stand in works themselves."""
     snapshot = stage.snapshot
-    world = _published(stage.world, frozenset(placed))
     nodes = {each.name: each for each in _nodes(stage, frozenset(placed))}
+    world = _on_nodes(_published(stage.world, frozenset(placed)), nodes)
     cards = {
         str(published.device_id(device)): card_name(device)
         for published in world.slices
@@ -91,6 +91,12 @@ def _published(world: World, placed: frozenset[str]) -> World:
     """The world without the claims of pods that stand in works; those of others hold their devices."""
     kept = tuple(each for each in world.claims if not _users(each) & placed)
     return replace(world, claims=kept, templates=())
+
+
+def _on_nodes(world: World, nodes: Mapping[str, ClusterNode]) -> World:
+    """The world without what is published of nodes that are not there: no pod ever starts on them."""
+    kept = tuple(each for each in world.slices if each.node_name is None or each.node_name in nodes)
+    return world if len(kept) == len(world.slices) else replace(world, slices=kept)
 
 
 def _users(claim: ResourceClaim) -> frozenset[str]:

@@ -56,6 +56,7 @@ class Simple:
         counted = counted_gpus(setting)
         self.all = [len(self.cards.get(name, ())) or counted.get(name, 0) for name in self.names]
         self.free = list(self.all)
+        self.closed = {number for number, name in enumerate(self.names) if _is_closed(setting, name)}
         self.gone: set[int] = set()
         self.lines: dict[str, _Line] = {}
         self.held: dict[PodId, tuple[int, int, tuple[str, ...]]] = {}
@@ -220,9 +221,9 @@ class Simple:
 
     def _suits(self, number: int, shape: Shape) -> bool:
         cards, labels = shape
-        return self.all[number] >= cards and all(
-            self.labels[number].get(key) == value for key, value in labels
-        )
+        if number in self.closed or self.all[number] < cards:
+            return False
+        return all(self.labels[number].get(key) == value for key, value in labels)
 
     def _could(self, shape: Shape) -> bool:
         """Whether there is a node that would have room if it were empty."""
@@ -230,6 +231,12 @@ class Simple:
         if known is None:
             known = self.possible[shape] = any(self._suits(n, shape) for n in range(len(self.names)))
         return known
+
+
+def _is_closed(setting: Setting, name: str) -> bool:
+    """Whether no pod starts on the node, as it is cordoned or not ready."""
+    node = setting.state.nodes.get(name)
+    return node is not None and not (node.ready and node.schedulable)
 
 
 def _labels(setting: Setting, name: str) -> Mapping[str, str]:
