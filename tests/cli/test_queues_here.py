@@ -139,3 +139,25 @@ def test_the_course_of_time_is_what_engines_told(run: Run, tmp_path: Path) -> No
     assert "archive" in (tmp_path / "shares.html").read_text()
     _, text = run("--over-time", "1h")
     assert "1 taken back" in text
+
+
+@pytest.mark.parametrize(("ago", "later"), [(3000.0, None), (3000.0, 1000.0), (100.0, None)])
+def test_a_killed_engine_that_told_no_end_has_nothing_after_its_last_word(
+    run: Run, tmp_path: Path, ago: float, later: float | None
+) -> None:
+    bucket, now = open_bucket("./results", tmp_path), time()
+    sink = BucketSink(bucket, "open", "books", "w", lambda: now)
+    data = {"team_held": 8, "fair": 8, "team_asked": 8, "total": 8, "unit": "GPUs", "quota": None}
+    sink.emit(Event("campaign.share", now - 3400, "open", "books", data=data))
+    sink.emit(Event("campaign.share", now - 3390, "open", "books", data={**data, "team_held": 7}))
+    for at in (3200.0, ago):
+        sink.emit(Event("page.done", now - at, "open", "books", "v1"))
+    if later is not None:
+        sink.emit(Event("campaign.share", now - later, "open", "books", data=data))
+        sink.emit(Event("campaign.finished", now - later + 5, "open", "books"))
+    sink.flush()
+    (queue,) = json.loads(run("--over-time", "1h", "-o", "json")[1])["queues"]
+    began = [(0, 8), (10, 7)]
+    gone = [(400, 0), *([(2400, 8), (2405, 0)] if later else [])]
+    shown = [(round(at), value) for at, value in queue["allocated"]]
+    assert shown == (began + gone if ago > 600 else [(0, 8), (10, 7), (200, 0)])

@@ -1,7 +1,8 @@
 """How the teams of a machine stood over time, from what their engines told: the value of a picture.
 
-An engine tells how its team stands whenever that changes (`campaign.share`), on each of its works' records. A
-team has nothing once all of its works have ended. Reclaims are those events that say for whom.
+An engine tells how its team stands whenever that changes, and every five minutes (`campaign.share`), on each
+of its works' records. A team has nothing once all of its works have ended, or once nothing was told of it for
+a while: a killed engine tells no end. Reclaims are those events that say for whom.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ ENDS: Final = frozenset(
         "gang.stopped",
     }
 )
+HEARD_SECONDS: Final = 600.0
+"""For how long a team stands as it was told last."""
 TAKEN: Final = frozenset({"volume.reclaimed", "replica.given-back"})
 Point = tuple[float, float, float, float]
 """A moment, and what a team had, was to have and asked for."""
@@ -38,9 +41,12 @@ class _Course:
     points: list[Point] = field(default_factory=list)
     open: set[str] = field(default_factory=set)
     data: Mapping[str, Any] = field(default_factory=dict)
+    heard: float = 0.0
 
     def take(self, event: Event) -> None:
         """Take one of its events."""
+        self.listen(event.time)
+        self.heard = event.time
         if event.kind == SHARE:
             self.data = event.data
             self.open.add(event.campaign)
@@ -50,6 +56,12 @@ class _Course:
             self.open.discard(event.campaign)
             if not self.open and self.points:
                 self.points.append((event.time, 0.0, 0.0, 0.0))
+
+    def listen(self, now: float) -> None:
+        """Let it have nothing from its last word on, if that is long ago."""
+        if self.points and any(self.points[-1][1:]) and now > self.heard + HEARD_SECONDS:
+            self.points.append((self.heard, 0.0, 0.0, 0.0))
+            self.open.clear()
 
     def bound(self, key: str) -> float | None:
         """A number of its queue, as it was told last."""
@@ -70,6 +82,8 @@ def shares_over_time(
             whom = event.data.get("whom")
             if event.kind in TAKEN and isinstance(whom, str) and since <= event.time <= until:
                 reclaims.append(Reclaimed(event.time, team, whom, said=str(event.data.get("message", ""))))
+    for course in courses.values():
+        course.listen(until)
     courses = {team: course for team, course in courses.items() if course.points}
     moments = [point[0] for course in courses.values() for point in course.points]
     first = max(since, min(moments, default=since))

@@ -215,7 +215,7 @@ class Engine:
     def _tell_shares(self, shares: Mapping[str, Shown]) -> None:
         """Tell how the team stands among others, where that has changed."""
         programs = {each.program.name: each.program for each in self.programs.runs}
-        for name, data in self.telling.news(shares):
+        for name, data in self.telling.news(shares, self.filler.clock()):
             if name in self._by_name:
                 self._tell(self._by_name[name], "campaign.share", None, **data)
             elif name in programs:

@@ -14,6 +14,7 @@ from allotment.running.engine.snapshot import Log, Watcher
 from allotment.running.engine.team_shares import Shown
 
 FLUSH_SECONDS = 1.0
+STILL_SECONDS = 300.0
 
 
 @dataclass(slots=True)
@@ -23,18 +24,20 @@ class Telling:
     logs: Mapping[str, Log]
     watcher: Watcher
     _flushed: float = 0.0
-    _shares: dict[str, Shown] = field(default_factory=dict)
+    _shares: dict[str, tuple[float, Shown]] = field(default_factory=dict)
 
     def event(self, name: str, event: Event) -> None:
         """Tell of something that happened to one of them."""
         self.logs[name].emit(event)
         self.watcher.event(event)
 
-    def news(self, shares: Mapping[str, Shown]) -> Iterator[tuple[str, Shown]]:
-        """How the team stands among others, where that has changed since it was told."""
+    def news(self, shares: Mapping[str, Shown], now: float) -> Iterator[tuple[str, Shown]]:
+        """How the team stands among others, where that has changed since it was told, or was told long ago:
+        of an engine that was killed no end is ever told."""
         for name, data in shares.items():
-            if self._shares.get(name) != data:
-                self._shares[name] = data
+            when, told = self._shares.get(name, (now, None))
+            if told != data or now >= when + STILL_SECONDS:
+                self._shares[name] = now, data
                 yield name, data
 
     def flush(self) -> None:
