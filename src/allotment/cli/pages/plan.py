@@ -234,7 +234,8 @@ def _wrong(plan: Plan) -> Iterator[Section]:
 
 def _foot(plan: Plan, clock: datetime | None) -> Iterator[str]:
     cards_ = ", ".join(f"{count:,} × {card}" for card, count in plan.gpus)
-    yield f"Cards: {cards_}." if cards_ else "No cards are known."
-    yield "p50 is what half of the draws keep to, p90 what nine of ten keep to."
+    if plan.draws:
+        yield f"Cards: {cards_}." if cards_ else "No cards are known."
+        yield "p50 is what half of the draws keep to, p90 what nine of ten keep to."
     if clock is not None:
         yield f"Clock times are {clock.tzname() or 'local'}."

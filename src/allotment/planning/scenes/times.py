@@ -18,7 +18,7 @@ from allotment.planning.figures import Figures
 from allotment.planning.scenes.times_cards import NO_CARD, cards_words
 from allotment.planning.scenes.times_counts import guessed_counts, page_counts
 from allotment.planning.scenes.times_loads import Load, loads_of, taken_load
-from allotment.planning.scenes.times_pages import guessed_page, measured_pages, other_pages
+from allotment.planning.scenes.times_pages import MEASURED, guessed_page, measured_pages, other_pages
 from allotment.planning.scenes.times_taken import DOUBTS, SOURCES, late_words, middle_of, taken
 from allotment.planning.scenes.values import Assumption, Known
 from allotment.repository.measured import MeasuredFile
@@ -137,7 +137,8 @@ def _page(name: str, those: Sequence[str], times: Times) -> Assumption:
     """What is taken for a page on these kinds of card."""
     subject = f"a page of {name} on {cards_words(those)}"
     middle = taken(middle_of(times.page), times.doubt)
-    said = "; ".join(part for part in (times.said, f"the middle is {middle}" if middle else "") if part)
+    basis = times.said.removeprefix(MEASURED)  # the source says that it was
+    said = "; ".join(part for part in (basis, f"the middle is {middle}" if middle else "") if part)
     remedy = "" if times.basis is Basis.MEASURED else WRITE_ESTIMATE
     return Assumption(subject, late_words(times.page), SOURCES[times.basis], said, remedy=remedy)
 

@@ -31,6 +31,7 @@ ONLY_READ: Final = (0.1, 2.0)
 READERS: Final = frozenset({"checksum"})
 """Built-in steps that take as long as reading a page does."""
 OF_ONE_VOLUME: Final = 0.2
+MEASURED: Final = "what was measured "
 
 
 def measured_pages(pipeline: Pipeline, recipe: str, figures: Figures, known: Known) -> dict[str, Times]:
@@ -42,7 +43,7 @@ def other_pages(pipeline: Pipeline, by_card: Mapping[str, Times], longest_page: 
     """For cards on which nothing was measured."""
     if by_card:
         card, best = max(by_card.items(), key=lambda each: (-each[1].doubt, each[0]))
-        said = f"what was measured on {cards_words([card])}; another card may be slower or faster"
+        said = f"{MEASURED}on {cards_words([card])}; another card may be slower or faster"
         doubt = math.hypot(best.doubt, DOUBTS[Basis.OTHER_CARD])
         return Times(best.page, None, Basis.OTHER_CARD, said, doubt, f"{best.rests_on} elsewhere")
     estimate = pipeline.estimate
