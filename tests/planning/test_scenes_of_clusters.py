@@ -117,6 +117,14 @@ def test_pods_of_a_campaign_that_run_are_its_first_runs(tmp_path: Path) -> None:
     assert shown.setting.state.nodes["node-1"].taken == {}
 
 
+def test_an_index_whose_pod_has_succeeded_is_done_before_its_job_says_so(tmp_path: Path) -> None:
+    found = repository(tmp_path)
+    ended = pod("letters-1", "archive", on="node-1", index=1, job="letters")
+    ended = {**ended, "status": {**ended["status"], "phase": "Succeeded"}}
+    place = cluster(*of_platform(), *sent(found, {"completedIndexes": "0"}), ended)
+    assert [unit.name for unit in named(scene(found, place), "letters").units] == ["R2", "R3"]
+
+
 def test_work_of_others_in_queues_can_be_evicted_and_stays_until_then(tmp_path: Path) -> None:
     found = repository(tmp_path)
     place = cluster(

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from allotment.scheduling.default import Settings
 from allotment.simulation.adapters.adapter import Order, PodId, Stop
 from allotment.simulation.draws import Draws
 from allotment.simulation.outcome import End, Outcome, Span
@@ -170,7 +171,8 @@ def of_every_scheduler(
     scheduler: Scheduler, cards: list[int], works: list[Work], gangs: list[Work], chances: Chances
 ) -> None:
     """Play it twice, and look at it."""
-    made = of_teams(scheduler, {"a": 2.0, "b": 2.0}, cards=cards, chances=chances)
+    taking = Settings(is_early=True, preempts=True)
+    made = of_teams(scheduler, {"a": 2.0, "b": 2.0}, cards=cards, chances=chances, default=taking)
     works = [*works, *gangs]
     outcome = simulate(made, works, TENS, Draws(1), 1e5)
     assert simulate(made, works, TENS, Draws(1), 1e5) == outcome

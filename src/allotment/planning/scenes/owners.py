@@ -67,3 +67,9 @@ def least(workload: Object | None, count: int) -> int:
 def name_of(pod: Object) -> str:
     """Namespace and name as one text."""
     return "/".join(key_of(pod))
+
+
+def has_succeeded(pod: Object) -> bool:
+    """Whether a pod has ended well and counts: of one that its Job deletes nobody takes notice."""
+    is_deleted = bool(fields.text(pod, "metadata", "deletionTimestamp"))
+    return fields.text(pod, "status", "phase") == "Succeeded" and not is_deleted

@@ -28,6 +28,7 @@ from allotment.planning.scenes.left_over import left_of
 from allotment.planning.scenes.owners import (
     Owner,
     goes_on,
+    has_succeeded,
     is_finished,
     key_of,
     least,
@@ -89,13 +90,17 @@ class _Desk:
         """At every pod with devices, and at every workload that has none yet."""
         self.claims = {f"{each.namespace}/{each.name}": each for each in self.stage.world.claims}
         pods: dict[Owner, list[Object]] = {}
+        succeeded: dict[Owner, frozenset[int]] = {}
         for pod in self.snapshot.of(kinds.POD):
             owner = owner_of(pod)
+            index = fields.number(pod, "metadata", "annotations", INDEX)
+            if owner in mine and index is not None and has_succeeded(pod):
+                succeeded[owner] = succeeded.get(owner, frozenset()) | {index}
             if fields.text(pod, "status", "phase") not in _OVER and (owner in mine or self._has_devices(pod)):
                 pods.setdefault(owner, []).append(pod)
         workloads = {owned(each): each for each in self.snapshot.of(kinds.WORKLOAD) if not is_finished(each)}
         for owner in sorted(mine):
-            self.found.live[owner] = self._live(owner, pods.get(owner, []))
+            self.found.live[owner] = self._live(owner, pods.get(owner, []), succeeded.get(owner, frozenset()))
             self.found.placed.update(map(name_of, pods.get(owner, ())))
         jobs = {key_of(each) for each in self.snapshot.of(kinds.JOB) if goes_on(each)}
         for owner in sorted((pods.keys() | workloads.keys() | jobs) - mine):
@@ -103,8 +108,11 @@ class _Desk:
         if self.found.works:
             self._told()
 
-    def _live(self, owner: Owner, pods: list[Object]) -> LiveJob:
-        """How a Job of the repository stands; one that has ended, or is gone, does not come back."""
+    def _live(self, owner: Owner, pods: list[Object], succeeded: frozenset[int]) -> LiveJob:
+        """How a Job of the repository stands; one that has ended, or is gone, does not come back.
+
+        Indexes whose pods have ``succeeded`` are done, though the Job may not say so for a second.
+        """
         job = self.snapshot.named(kinds.JOB, owner[1], owner[0])
         if job is None:
             remembered = (
@@ -115,7 +123,7 @@ class _Desk:
             since = min((each.since for each in running.values()), default=None)
             return LiveJob(running=running, over=any(map(had_job, remembered)), arrival=since)
         lists = (fields.text(job, "status", each) for each in ("completedIndexes", "failedIndexes"))
-        done = frozenset[int]().union(*map(indexes_of, lists))
+        done = succeeded.union(*map(indexes_of, lists))
         return LiveJob(done, self._running(pods), ending_of(job) is not None, self._arrival(job))
 
     def _has_devices(self, pod: Object) -> bool:
