@@ -20,6 +20,7 @@ from allotment.errors import AllotmentError, FindingsError
 from allotment.kubernetes.cluster.anonymous import anonymous
 from allotment.kubernetes.cluster.file import snapshot_text
 from allotment.kubernetes.cluster.file_reading import snapshot_of
+from allotment.kubernetes.cluster.kai_objects import duration
 from allotment.kubernetes.cluster.packed import unpacked
 from allotment.kubernetes.cluster.snapshot import Snapshot
 from allotment.kubernetes.cluster.world import world_of
@@ -200,3 +201,49 @@ def test_a_small_file_that_stands_for_a_large_one_is_refused_before_it_is_unpack
     with pytest.raises(AllotmentError, match="unpacked, the snapshot has more than"):
         unpacked(packed, "s.gz")
     assert unpacked(gzip.compress(b" " * 1000), "s.gz") == b" " * 1000
+
+
+@pytest.mark.parametrize(
+    ("number", "path", "value", "words"),
+    [
+        (0, ("spec", "resourceGroups", 0, "flavors", 0, "resources", 0, "nominalQuota"), "NaN", "a quantity"),
+        (0, ("spec", "fairSharing"), {"weight": [1]}, "a quantity"),
+        (3, ("spec", "podSets", 0, "count"), -1, "a number from 0 on"),
+        (3, ("spec", "priority"), "high", "a whole number"),
+        (5, ("spec", "resources", "gpu", "quota"), [None], "a number"),
+        (5, ("spec", "preemptMinRuntime"), "soon", "a duration"),
+        (5, ("metadata", "creationTimestamp"), "yesterday", "a time"),
+        (7, ("spec", "overhead"), {"cpu": "much"}, "a quantity"),
+        (7, ("spec", "containers", 0, "resources", "requests", "cpu"), "", "a quantity"),
+        (7, ("spec", "affinity"), {"nodeAffinity": []}, "a mapping"),
+        (7, ("spec", "tolerations"), [{"effect": ["NoSchedule"]}], "text"),
+        (7, ("status", "startTime"), "abc", "a time"),
+        (7, ("metadata", "name"), "p/q", "no API server takes"),
+    ],
+)
+def test_a_value_that_schedulers_would_stumble_over_is_told_at_its_place(
+    number: int, path: tuple[str | int, ...], value: Any, words: str
+) -> None:
+    objects = deepcopy(list(WHOLE))
+    _put(objects[number], path, value)
+    with pytest.raises(FindingsError) as raised:
+        snapshot_of(json.dumps({"kind": "List", "items": objects}).encode(), name="x", otherwise=0.0)
+    assert words in str(raised.value)
+    assert {finding.rule for finding in raised.value.findings} <= RULES.keys()
+
+
+@pytest.mark.parametrize(("version", "is_one"), [("1.36", True), ("v1.36.2-gke.1", True), ("new", False)])
+def test_a_version_of_a_cluster_is_one(version: str, is_one: bool) -> None:
+    text = json.dumps({"kind": "List", "format_version": 1, "kubernetes": version, "items": []}).encode()
+    if is_one:
+        assert world_of(snapshot_of(text, name="x", otherwise=0.0)).world.server.name == "1.36"
+        return
+    with pytest.raises(FindingsError, match="no version of Kubernetes"):
+        snapshot_of(text, name="x", otherwise=0.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("0", 0.0), ("1h0m0s", 3600.0), ("500ms", 0.5), ("1.5h", 5400.0), ("-1s", -1.0)]
+)
+def test_durations_are_read_as_go_writes_them(text: str, seconds: float) -> None:
+    assert duration(text) == pytest.approx(seconds)

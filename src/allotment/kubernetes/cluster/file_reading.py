@@ -8,6 +8,7 @@ in. What has no time is taken as of the newest time in it, and says so.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +33,8 @@ SECRETS: Final = "secrets were left out"
 _BY_SAID: Final = {(kind.api_version, kind.name): kind for kind in KINDS}
 _MAPPINGS: Final = ("spec", "status", "data")
 _TEXT_MAPPINGS: Final = ("labels", "annotations")
+_VERSION: Final = re.compile(r"v?\d{1,4}\.\d{1,4}(?:\.[\w.+-]*)?")
+_NO_PATH: Final = re.compile("[/%]")
 _TOP: Final = ("apiVersion", "kind", "metadata", *_MAPPINGS)
 
 
@@ -137,6 +140,9 @@ class _Reader:
         for key in ("cluster", "kubernetes"):
             if (text := self._text(value.get(key), place / key)) is not None:
                 self.head[key] = text
+        if not _VERSION.fullmatch(self.head.get("kubernetes") or "1.36"):
+            words = f"`{shown(self.head['kubernetes'])}` is no version of Kubernetes"
+            (place / "kubernetes").found("bad-text", words, "write it as 1.36")
         if (text := self._text(value.get("time"), place / "time")) is not None:
             self._time(text, place / "time")
         self.missing += self._kinds(value.get("missing"), place / "missing")
@@ -239,6 +245,10 @@ def _object(value: Any, place: Place, kind: Kind | None) -> Object:
     if not isinstance(metadata.get("name"), str) or not metadata["name"]:
         words = f"the {shown(str(whole['kind']))} has no name"
         (place / "metadata").refuse("missing-key", words, _meant("name", metadata) or "set `metadata.name`")
+    for key in ("name", "namespace"):
+        if _NO_PATH.search(str(metadata.get(key) or "")):
+            words = f"`{shown(str(metadata[key]))}` is no {key}: no API server takes `/` or `%` in one"
+            (place / "metadata" / key).refuse("api-limit", words, "write it as the cluster has it")
     for part, where in _parts(whole, metadata, place):
         if part is not None and not isinstance(part, dict):
             where.refuse_type(part, "a mapping")

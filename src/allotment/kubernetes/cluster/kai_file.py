@@ -8,6 +8,7 @@ which follow from the list that they stand in. There is no time in it. Facts: KA
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -35,6 +36,7 @@ NOT_KEPT: Final = frozenset(
     }
 )  # fmt: skip
 OBJECTS: Final = "rawObjects"
+_VERSION: Final = re.compile(r"[0-9]{1,4}\.[0-9]{1,4}")
 NOT_SEEN: Final = "not in what KAI's scheduler saw"
 
 
@@ -68,6 +70,8 @@ def raw_objects(value: Mapping[str, Any], place: Place) -> Iterator[tuple[Any, P
 
 def version_of(value: Mapping[str, Any]) -> str:
     """Kubernetes' version (``1.36``), where the server told it."""
-    found = (value.get("discovery") or {}).get("serverVersion") or {}
-    major, minor = str(found.get("major") or ""), str(found.get("minor") or "").rstrip("+")
-    return f"{major}.{minor}" if major and minor else ""
+    discovery = value.get("discovery")
+    found = discovery.get("serverVersion") if isinstance(discovery, dict) else None
+    told = found if isinstance(found, dict) else {}
+    version = f"{told.get('major')}.{str(told.get('minor')).rstrip('+')}"
+    return version if _VERSION.fullmatch(version) else ""

@@ -7,11 +7,11 @@ into annotations. Facts: KAI 0.17, ``scheduling.run.ai/v2`` Queue, ``scheduling.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from allotment.quantities import parse_duration
 from allotment.scheduling.kai import Action, Settings, Spreading, placement
 from allotment.scheduling.kai.grouping import PRIORITIES
 from allotment.scheduling.state.pod_groups import DEFAULT, PodGroup, SubGroup, Together
@@ -27,6 +27,12 @@ _FIRM: Final = 100
 """From this priority on a group may not be preempted, where it does not say so itself."""
 _SATURATION: Final = "relcaimerSaturationMultiplier"  # spelt so in KAI
 _FALSE: Final = frozenset({"false", "0", "f"})
+_PRIORITY: Final = 100
+"""Of a queue that says none."""
+_DURATION: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
+_UNITS: Final = {
+    "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0
+}  # fmt: skip
 
 
 def read_queue(raw: Raw) -> ShareQueue:
@@ -36,7 +42,7 @@ def read_queue(raw: Raw) -> ShareQueue:
     return ShareQueue(
         name=meta["name"],
         parent=spec.get("parentQueue") or None,
-        priority=int(spec.get("priority", 100)),
+        priority=_PRIORITY if spec.get("priority") is None else int(spec["priority"]),
         created=when(meta.get("creationTimestamp")) or 0.0,
         cpu=_allotted(told.get("cpu")),
         memory=_allotted(told.get("memory")),
@@ -152,5 +158,10 @@ def duration(text: object, default: float | None = None) -> float | None:
     """A duration as Go writes it (``10m0s``); a negative one is for ever."""
     if text is None or text == "":
         return default
-    said = str(text)
-    return -1.0 if said.startswith("-") else float(parse_duration(said))
+    said = str(text).removeprefix("+")
+    if said.startswith("-"):
+        return -1.0
+    parts = _DURATION.findall(said)
+    if said != "0" and (not parts or "".join(map("".join, parts)) != said):
+        raise ValueError(f"`{said}` is no duration")
+    return float(sum(float(number) * _UNITS[unit] for number, unit in parts))

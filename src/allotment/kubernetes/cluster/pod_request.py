@@ -6,6 +6,7 @@ A part of a GPU stands in annotations. Facts: KAI 0.17, ``gpu-fraction``, ``gpu-
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -48,6 +49,7 @@ def request_of(spec: Raw, annotations: Raw) -> PodRequest:
 
 def _number(text: object) -> float:
     try:
-        return float(str(text))
+        number = float(str(text))
     except ValueError:
         return 0.0
+    return number if math.isfinite(number) else 0.0
