@@ -1,6 +1,6 @@
 """The default scheduler alone: every pod of a work's window exists at once, and each is bound for itself.
 
-It knows no teams and takes nothing back; what it decides is its model's business.
+It knows no teams; what it decides is its model's business.
 """
 
 from __future__ import annotations
