@@ -22,6 +22,7 @@ from allotment.scheduling.default.memory import Failed, Held, Memory
 from allotment.scheduling.default.preempting import Rooms
 from allotment.scheduling.default.scoring import Candidate, scores
 from allotment.scheduling.default.settings import Gangs
+from allotment.scheduling.state.copying import copied
 from allotment.scheduling.state.pods import Gang, Pod
 from allotment.scheduling.state.state import State
 
@@ -52,7 +53,7 @@ def decide(
     desk.give_up()
     for pod in desk.due():
         desk.take(pod)
-    result = replace(
+    result = copied(
         memory,
         start=desk.start,
         failed=desk.failed,

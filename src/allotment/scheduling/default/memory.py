@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from allotment.devices.claims import Allocation
 from allotment.scheduling.default.devices import DeviceIndex
 from allotment.scheduling.default.settings import Settings
+from allotment.scheduling.state.copying import copied
 from allotment.scheduling.state.pods import Pod
 from allotment.scheduling.state.state import State
 
@@ -108,4 +109,4 @@ class Memory:
         if state.published is not None and (index is None or index.world is not state.published):
             index = DeviceIndex(state.published)
         held = {key: each for key, each in self.held.items() if key not in gone}
-        return replace(self, seen=state, failed=failed, held=held, nominated=nominated, index=index)
+        return copied(self, seen=state, failed=failed, held=held, nominated=nominated, index=index)

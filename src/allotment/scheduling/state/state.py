@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from allotment.devices.world import World
 from allotment.scheduling.state.claimed_devices import Claim, DeviceOfNode
+from allotment.scheduling.state.copying import copied
 from allotment.scheduling.state.nodes import ClusterNode, Flavor, Topology
 from allotment.scheduling.state.pod_groups import PodGroup
 from allotment.scheduling.state.pods import Gang, Pod
@@ -48,12 +49,12 @@ class State:
 
     def with_workloads(self, changes: Mapping[str, Workload | None]) -> State:
         """The state in which these workloads are so; None takes one away."""
-        return replace(self, workloads=self.workloads.put(changes)) if changes else self
+        return copied(self, workloads=self.workloads.put(changes)) if changes else self
 
     def with_pods(self, changes: Mapping[str, Pod | None]) -> State:
         """The state in which these pods are so; None takes one away."""
-        return replace(self, pods=self.pods.put(changes)) if changes else self
+        return copied(self, pods=self.pods.put(changes)) if changes else self
 
     def with_pod_groups(self, changes: Mapping[str, PodGroup | None]) -> State:
         """The state in which these pod groups are so; None takes one away."""
-        return replace(self, pod_groups=self.pod_groups.put(changes)) if changes else self
+        return copied(self, pod_groups=self.pod_groups.put(changes)) if changes else self

@@ -20,6 +20,7 @@ from allotment.scheduling.default import Waits as Refused
 from allotment.scheduling.default.devices import DeviceIndex
 from allotment.scheduling.default.memory import Failed
 from allotment.scheduling.default.settings import Gangs
+from allotment.scheduling.state.copying import copied
 from allotment.scheduling.state.pods import Gang, Pod
 from allotment.scheduling.state.shelf import Shelf
 from allotment.scheduling.state.state import State
@@ -93,7 +94,9 @@ class Binder:
                 self.waiting[pod.work] += 1
                 kind.line.untold[pod.work] = None
                 self.active[kind.line] = None
-        self.changed = True
+                line = kind.line
+                if len(line.shown) < self._most(line) or line.takes or kind.pod.gang is not None:
+                    self.changed = True  # else it stands behind those that have failed, and changes nothing
 
     def placed(self, starts: Sequence[Start]) -> None:
         """These pods have a node."""
@@ -159,14 +162,12 @@ class Binder:
 
     def _show(self, now: float) -> None:
         """Show as many of each line as could be bound now, with what is known of those like them."""
-        many = max(1, floor(self.setting.pace.default_rate))
         failed: dict[str, Failed] = {}
         for line in self.active:
             known = next(
                 (self.memory.failed[key] for key in line.shown if key in self.memory.failed), line.last
             )
-            kept = sum(key in self.memory.nominated for key in line.shown) if self.memory.nominated else 0
-            most = min(many, line.wish + self.freed) + kept
+            most = self._most(line)
             while line.hidden and (len(line.shown) < most or self._of_gang(line)):
                 pod, created = line.hidden.popitem(last=False)
                 made = self._pod(pod, created)
@@ -180,6 +181,13 @@ class Binder:
         if failed:
             self.memory = replace(self.memory, failed={**self.memory.failed, **failed})
 
+    def _most(self, line: Line) -> int:
+        """How many of a line are to be shown."""
+        many = max(1, floor(self.setting.pace.default_rate))
+        nominated = self.memory.nominated
+        kept = sum(key in nominated for key in line.shown) if nominated else 0
+        return min(many, line.wish + self.freed) + kept
+
     def _of_gang(self, line: Line) -> bool:
         return self.kinds[next(iter(line.hidden)).work].pod.gang is not None
 
@@ -188,7 +196,7 @@ class Binder:
         bound = [each for each in decisions if isinstance(each, Bound)]
         for each in bound:
             pod = self.keys[each.pod]
-            self.moved[each.pod] = replace(
+            self.moved[each.pod] = copied(
                 self.state.pods[each.pod], node=each.node, allocations=each.allocations, started=now
             )
             line = self.kinds[pod.work].line
@@ -260,7 +268,7 @@ class Binder:
         return f"{self.kinds[pod.work].pod.namespace}/{_name(pod)}"
 
     def _pod(self, pod: PodId, created: float) -> Pod:
-        return replace(self.kinds[pod.work].pod, name=_name(pod), created=created)
+        return copied(self.kinds[pod.work].pod, name=_name(pod), created=created)
 
 
 _INDEXES: Final[deque[DeviceIndex]] = deque(maxlen=4)  # of the worlds that were asked for last
