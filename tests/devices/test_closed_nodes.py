@@ -24,6 +24,7 @@ from allotment.devices.reading import read_files
 from allotment.devices.world import World
 from allotment.needs import claim_for
 from allotment.needs.fit import explain
+from allotment.needs.fit_findings import fit_findings
 from allotment.planning.plan.fitting import fits_of
 from allotment.planning.why import why as whys
 from allotment.platform.model import Platform
@@ -90,6 +91,8 @@ def test_what_only_a_closed_node_has_waits_for_it_and_never_starts_on_one_that_i
     (alternative,) = explain(CLAIM, world).alternatives
     assert alternative.nearest is not None
     assert alternative.nearest.short == (reason,)
+    never = fit_findings(Pipeline("x", (), gpu=Need()), world)
+    assert [each.rule for each in never] == (["never-fits"] if reason == NOT_THERE else [])
     told = whys.why(CLAIM, world)
     state = whys.State.NEVER if reason == NOT_THERE else whys.State.WAITS
     assert told.state is state

@@ -9,6 +9,7 @@ controllers set by the state of a node; workers tolerate none of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from allotment.devices.nodes import Node
@@ -50,6 +51,18 @@ def open_nodes(world: World, names: Iterable[str]) -> tuple[str, ...]:
     """Of these nodes those that pods start on, in the same order."""
     closed = closed_nodes(world)
     return tuple(name for name in names if name not in closed)
+
+
+def as_if_well(world: World) -> World:
+    """The world once every node that it has is ready and not cordoned, as what never fits is held against."""
+    if not any(map(_reason, world.nodes.values())):
+        return world
+    return replace(world, nodes={name: _well(node) for name, node in world.nodes.items()})
+
+
+def _well(node: Node) -> Node:
+    taints = tuple(each for each in node.taints if str(each.get("key")) not in _BY_STATE)
+    return replace(node, taints=taints, unschedulable=False, ready=True)
 
 
 def _reason(node: Node) -> str:

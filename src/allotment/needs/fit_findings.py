@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from allotment.devices.closed_nodes import as_if_well
 from allotment.devices.world import World
 from allotment.errors import Finding
 from allotment.needs.cards import NO_KINDS, Kinds, classes_for
@@ -28,6 +29,8 @@ def fit_findings(
 ) -> list[Finding]:
     """An error when nothing in the world will ever do; nothing for a need that makes no claim.
 
+    A node that is cordoned or not ready comes back, one without a Node object does not.
+
     ``where`` is what to call the world, such as "in the described fleet"; ``able`` what those who place pods
     in it can do. What a cluster is sent asks for the platform's classes of cards, so they are asked for here
     too, as the world has them; what it has not of them is taken as it should be.
@@ -41,7 +44,8 @@ def fit_findings(
             return []
         own = {each.name: each for each in classes_for(kinds, by_name=able.by_name)}
         world = replace(world, classes={**own, **world.classes})
-    found = explain(claim_for(need, pipeline.resources, kinds, by_class=on_cluster, able=able), world)
+    claim = claim_for(need, pipeline.resources, kinds, by_class=on_cluster, able=able)
+    found = explain(claim, as_if_well(world))
     if found.fits_ever:
         return []
     message, hint = never_words(found, where)
