@@ -23,7 +23,8 @@ from allotment.planning.compare.comparing import compare
 
 T = TypeVar("T")
 EXAMPLES: Final = Path(__file__).parent.parent / "examples" / "compare"
-FORMS: Final = {"text": "txt", "html": "html"}
+FORMS: Final = {"text": "txt", "html": "html", "svg": "svg"}
+ONLY_OF_PLANS: Final = "svg"
 NOON: Final = 1_780_315_200.0  # 2026-06-01T12:00:00Z
 
 
@@ -49,7 +50,8 @@ def outputs(call: list[str]) -> dict[str, str]:
         patch("allotment.cli.planned.planned", cache_all(planned)),
         patch("allotment.planning.compare.comparing.compare", cache_all(compare)),
     ):
-        return {form: _printed([*call, "-o", form]) for form in FORMS}
+        forms = [form for form in FORMS if call[0] == "plan" or form != ONLY_OF_PLANS]
+        return {form: _printed([*call, "-o", form]) for form in forms}
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from allotment.cli.pages.compare import compare_page
 from allotment.cli.pages.course import Planned, cards, extent_of, shares_of
 from allotment.cli.pages.filled import filled_page
 from allotment.cli.pages.plan import plan_page
+from allotment.cli.pages.plan_picture import plan_picture
 from allotment.cli.pages.shares import shares_page
 from allotment.pictures.over_time import QueueOverTime, Reclaimed, SharesOverTime
 from allotment.planning.compare.comparison import Comparison
@@ -23,10 +24,23 @@ from allotment.simulation.filling.ranking import Ties
 from allotment.simulation.outcome import Outcome
 from allotment.simulation.quantiles import Spread
 from tests.cli.page_values import TEAMS, comparison, outcome, plan, work_plan
-from tests.pictures.reading import HOSTILE, page_parts, parsed, words
+from tests.pictures.reading import HOSTILE, image, page_parts, parsed, words
 
 NOTHING = Plan("here", 0.0, "kueue", "archive", Changes("the commit main"))
 EMPTY = Outcome("kueue", 0, 0.0, (), (), (), ())
+
+
+def test_the_course_of_a_plan_is_an_image_too() -> None:
+    text = words(image(plan_picture(plan())))
+    assert "What runs on each card, under kueue" in text
+    assert "Who has the cards" in text
+    assert "speech-batch" in text
+    assert "Nothing of it runs." in words(image(plan_picture(NOTHING)))
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_name_is_markup_in_an_image(name: str) -> None:
+    image(plan_picture(plan(name=name)))
 
 
 def with_work(**changes: Any) -> Plan:

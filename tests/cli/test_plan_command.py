@@ -135,6 +135,13 @@ def test_a_page_needs_nothing_but_itself(root: Path, capsys: pytest.CaptureFixtu
     assert "letters" in text
 
 
+def test_the_picture_alone_is_an_image(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said(capsys, "-o", "svg", "--out", "plan.svg")
+    text = (root / "plan.svg").read_text()
+    assert text.startswith('<svg xmlns="http://www.w3.org/2000/svg"')
+    assert "Plan for letters" in text
+
+
 def test_a_file_gets_no_colours_and_no_width(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said(capsys, "--out", "plan.txt")
     assert "\x1b" not in (root / "plan.txt").read_text()

@@ -30,6 +30,20 @@ def page_parts(text: str) -> ET.Element:
     assert text.startswith(begin)
     root = ET.fromstring(text.removeprefix(begin))
     _policy(root)
+    _needs_nothing_else(root, text)
+    return root
+
+
+def image(text: str) -> ET.Element:
+    """A picture that is a file of its own, which needs nothing else either."""
+    text = text.replace(' xmlns="http://www.w3.org/2000/svg"', "", 1)
+    root = ET.fromstring(text)
+    assert root.tag == "svg"
+    _needs_nothing_else(root, text)
+    return root
+
+
+def _needs_nothing_else(root: ET.Element, text: str) -> None:
     names = {each.tag for each in root.iter()}
     assert not names & {
         "script",
@@ -56,7 +70,6 @@ def page_parts(text: str) -> ET.Element:
     referred = set(re.findall(r"url\(#([^)]*)\)", text))
     referred |= {name for each in root.iter() for name in (each.get("aria-labelledby") or "").split()}
     assert referred <= set(ids)
-    return root
 
 
 def _policy(root: ET.Element) -> None:

@@ -78,7 +78,7 @@ def band(value: BandChart, name: str) -> Chart:
     parts += [_mark(mark, value, place * MARK, bottom) for place, mark in enumerate(value.marks)]
     parts.append(scale.numbers())
     svg = drawing(name, value.title, _about(value), bottom + AXIS, *parts)
-    return Chart(svg, _legend(value), _table(value))
+    return Chart(svg, _legend(value), _table(value), height=bottom + AXIS)
 
 
 def _paths(value: BandChart, highest: float) -> list[Markup]:

@@ -33,7 +33,8 @@ class Table:
 class Chart:
     """A picture, the keys of its legend (a swatch and words), and the numbers in it.
 
-    ``is_rowed``: the names of its rows stand to the left of it, and need room there.
+    ``is_rowed``: the names of its rows stand to the left of it, and need room there. ``height`` is in pixels;
+    0 is that of a picture which the page lays out.
     """
 
     svg: Markup
@@ -41,6 +42,7 @@ class Chart:
     table: Table | None = None
     notes: tuple[str, ...] = ()
     is_rowed: bool = False
+    height: float = 0.0
 
 
 def drawing(name: str, title: str, about: str, height: float, *parts: Markup) -> Markup:

@@ -66,7 +66,7 @@ def lines(value: Lines, name: str) -> Chart:
         (swatch(element("path", class_=f"line s{paint(place)} d{paint(place)}", d="M0 6H18")), each.name)
         for place, each in enumerate(value.lines)
     )
-    return Chart(svg, keys, _table(value))
+    return Chart(svg, keys, _table(value), height=bottom + AXIS + UNIT)
 
 
 def _path(points: Sequence[tuple[float, float]], widest: float, levels: Levels) -> str:

@@ -115,7 +115,7 @@ def _queue(queue: QueueOverTime, place: int, scale: Scale, lost: Sequence[Reclai
     ]
     if lost:
         keys.append((swatch(element("path", class_="lost", d="M4 1H14L9 11Z")), "card taken back from it"))
-    return Chart(svg, tuple(keys), _table(queue, extent))
+    return Chart(svg, tuple(keys), _table(queue, extent), height=bottom + AXIS)
 
 
 def _capped(steps: Steps, highest: float) -> Steps:
@@ -201,7 +201,8 @@ def stack(value: SharesOverTime, name: str, paints: Mapping[str, int] | None = N
         (swatch(element("rect", fill=fill(name, place), width=18, height=12)), queue.name)
         for place, queue in zip(places, value.queues, strict=True)
     )
-    return Chart(drawing(name, f"{value.unit} by queue over time", about, bottom + AXIS, *parts), keys)
+    svg = drawing(name, f"{value.unit} by queue over time", about, bottom + AXIS, *parts)
+    return Chart(svg, keys, height=bottom + AXIS)
 
 
 def _layers(queues: Iterable[QueueOverTime], extent: Extent) -> Iterable[Steps]:

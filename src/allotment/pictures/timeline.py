@@ -85,7 +85,8 @@ def timeline(value: Timeline, name: str) -> Chart:
         *(_mark(mark, value.extent, bottom) for mark in value.marks),
         over,
     )
-    return Chart(svg, _legend(value, paints), _table(value), noted, is_rowed=len(value.rows) <= MOST_ROWS)
+    is_rowed = len(value.rows) <= MOST_ROWS
+    return Chart(svg, _legend(value, paints), _table(value), noted, is_rowed, bottom + AXIS)
 
 
 def _paints(value: Timeline, name: str) -> Paints:

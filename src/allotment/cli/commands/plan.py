@@ -16,6 +16,7 @@ from allotment.cli.inputs import inputs_of, inputs_option
 from allotment.cli.progress import Progress
 from allotment.cli.shared import output_option, safe, world_options, write_out
 from allotment.cli.world import AskedWorld, any_world
+from allotment.cli.writing import hold_writable
 from allotment.errors import EXIT_FINE, EXIT_REFUSED
 from allotment.platform.model import SCHEDULERS
 
@@ -51,7 +52,7 @@ MOST_DRAWS = 1_000
 )
 @click.option("--seed", type=click.IntRange(0, 2**31), default=1, show_default=True, help="The first seed.")
 @inputs_option
-@output_option("text", "json", "markdown", "html")
+@output_option("text", "json", "markdown", "html", "svg")
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), default=None, help="Write to this file."
 )
@@ -91,11 +92,13 @@ def command(
     from allotment.cli.forms.plan_text import as_text
     from allotment.cli.grounds import grounds
     from allotment.cli.pages.plan import plan_page
+    from allotment.cli.pages.plan_picture import plan_picture
     from allotment.cli.planned import planned
     from allotment.cli.words import local
     from allotment.planning.plan.plan import Plan
     from allotment.planning.plan.question import HORIZON, Question
 
+    hold_writable(out)
     now = time.time()
     settings = inputs_of(inputs)
     found = grounds(
@@ -121,6 +124,7 @@ def command(
         "json": lambda shown: as_json(shown, names),
         "markdown": lambda shown: as_markdown(shown, now),
         "html": lambda shown: plan_page(shown, local(now).tzinfo or UTC),
+        "svg": lambda shown: plan_picture(shown, local(now).tzinfo or UTC),
     }
     write_out(forms[form](plan), out)
     if out is not None:

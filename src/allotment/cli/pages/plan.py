@@ -7,8 +7,9 @@ from datetime import UTC, datetime, tzinfo
 from typing import Final
 
 from allotment.cli.forms.plan_words import bound_words
-from allotment.cli.pages.colours import Colours, colours_of
-from allotment.cli.pages.course import Planned, cards, extent_of, share_parts, shares_of
+from allotment.cli.pages.colours import Colours
+from allotment.cli.pages.course import share_parts
+from allotment.cli.pages.plan_picture import drawn_course, plan_colours, title_of
 from allotment.cli.pages.plan_works import Drawn, fits_section, time_section, work_section
 from allotment.cli.pages.words import (
     assumptions,
@@ -25,7 +26,6 @@ from allotment.pictures.chart import Table
 from allotment.pictures.markup import Markup, element
 from allotment.pictures.page import KeyFigure, Page, Section, figure, items, page, paragraph, shown
 from allotment.pictures.ticks import Extent, when_words
-from allotment.pictures.timeline import Mark
 from allotment.planning.plan.plan import Becomes, Change, Payer, Plan
 from allotment.simulation.quantiles import Spread
 
@@ -45,7 +45,7 @@ def plan_page(plan: Plan, zone: tzinfo = UTC) -> str:
     clock = datetime.fromtimestamp(plan.at, zone) if plan.at > 0 else None
     return page(
         Page(
-            _title(plan),
+            title_of(plan),
             "allot plan",
             _about(plan, clock),
             _lead(plan),
@@ -54,13 +54,6 @@ def plan_page(plan: Plan, zone: tzinfo = UTC) -> str:
             tuple(_foot(plan, clock)),
         )
     )
-
-
-def _title(plan: Plan) -> str:
-    names = [each.name for each in plan.works]
-    if plan.is_nothing or not names:
-        return "Plan: nothing changes" if plan.is_nothing else "Plan"
-    return f"Plan for {names[0]}" + (f" and {len(names) - 1} more" if len(names) > 1 else "")
 
 
 def _about(plan: Plan, clock: datetime | None) -> str:
@@ -135,8 +128,7 @@ def _sections(plan: Plan, clock: datetime | None) -> Iterator[Section]:
     running = [each for each in plan.works if not each.never]
     if running:
         yield time_section(running[:MOST_WORKS], plan.until, clock)
-    names = [each.name for each in plan.works]
-    colours = colours_of(names, [plan.course] if plan.course is not None else [], plan.teams)
+    colours = plan_colours(plan)
     for place, each in enumerate(running[:MOST_WORKS]):
         drawn = Drawn(f"w{place}", colours.of_work(each.name), clock)
         yield work_section(each, plan, drawn)
@@ -167,27 +159,19 @@ def _words(words: Sequence[str]) -> Markup:
 
 def _course(plan: Plan, clock: datetime | None, colours: Colours) -> Iterator[Section]:
     """The pictures of the course in the middle."""
-    if plan.course is None or not plan.course.spans:
+    drawn = drawn_course(plan, clock, colours)
+    if drawn is None:
         return
-    ends = [each.end.p90 for each in plan.works if each.ends]
-    extent = extent_of(plan.course, ends, clock)
-    own = [(each.name, f"{each.name} (planned)") for each in plan.works]
-    middle = plan.end.p50 if any(each.ends for each in plan.works) else None
-    over = f"{own[0][0]} is over" if len(own) == 1 else "all that is planned is over"
-    marks = [Mark(middle, over)] if middle is not None else []
-    shown_for = Planned(own, marks, colours)
-    chart, idle = cards(plan.course, extent, "cards", "What runs on each card", shown_for)
     yield Section(
         "Cards over time",
-        (figure(chart), paragraph(idle, "soft") if idle else Markup()),
+        (figure(drawn.cards), paragraph(drawn.idle, "soft") if drawn.idle else Markup()),
         "In the draw in the middle: half of them end sooner.",
         is_long=True,
     )
-    shares = shares_of(plan.course, extent, plan.teams)
-    if len(shares.queues) > 1 or any(queue.quota is not None for queue in shares.queues):
+    if drawn.shares is not None:
         yield Section(
             "Who has the cards",
-            share_parts(shares, "share", colours),
+            share_parts(drawn.shares, "share", colours),
             "In the same draw. What a team has over its quota may be taken back.",
             is_long=True,
         )
