@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from allotment.cli.writing import write_whole
 from allotment.errors import Finding, FindingsError, WorldError
 from allotment.repository.git import Git
 
@@ -122,13 +123,15 @@ def show_error(error: BaseException) -> None:
 
 def write_out(text: str, out: Path | None) -> None:
     """The text to the terminal, with its colours where it has any, or without them to a file."""
-    if out is None:
-        click.echo(text)
+    if out is not None:
+        write_whole(out, f"{click.unstyle(text)}\n".encode())
         return
     try:
-        out.write_text(click.unstyle(text) + "\n", encoding="utf-8")
+        click.echo(text)
+    except BrokenPipeError:
+        raise
     except OSError as error:
-        raise WorldError(f"the file cannot be written: {error.strerror}", where=str(out)) from None
+        raise WorldError(f"it cannot be written: {error.strerror}", where="standard output") from None
 
 
 def repository_identity(root: Path) -> tuple[str, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from allotment.errors import UsageError, WorldError
+from allotment.cli.writing import write_whole
+from allotment.errors import UsageError
 from allotment.planning.compare.comparing import Play, Told, compare
 from allotment.planning.compare.comparison import Comparison
 from allotment.planning.compare.rows import Kinds
@@ -114,7 +115,4 @@ def write_jobs(trace: Trace, asked: Asked, path: Path) -> None:
 
 def write_lines(path: Path, lines: Sequence[str]) -> None:
     """Put lines into a file."""
-    try:
-        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    except OSError as error:
-        raise WorldError(f"the file cannot be written: {error.strerror}", where=str(path)) from None
+    write_whole(path, "".join(f"{line}\n" for line in lines).encode())

@@ -7,11 +7,13 @@ from pathlib import Path
 import click
 
 from allotment.cli.columns import terminal_width
+from allotment.cli.ending import ended_by_term
 from allotment.cli.forms.compared_output import code_of, nothing_written, written
 from allotment.cli.inputs import inputs_of, inputs_option
 from allotment.cli.progress import Progress
 from allotment.cli.shared import output_option, world_options, write_out
 from allotment.cli.world import AskedWorld, any_world
+from allotment.cli.writing import hold_writable
 from allotment.errors import EXIT_FINE
 from allotment.platform.model import SCHEDULERS
 
@@ -95,6 +97,7 @@ def command(
     from allotment.cli.grounds import grounds
     from allotment.planning.compare.comparing import Play, compare
 
+    hold_writable(out)
     settings = inputs_of(inputs)
     found = grounds(repository, names, asked, platform=platform, team=team)
     ask = question(found, beside, at, settings)
@@ -112,7 +115,7 @@ def command(
     except NothingLeftError as nothing:
         write_out(nothing_written(nothing, form), out)
         return EXIT_FINE
-    with Progress("preparing") as progress:
+    with Progress("preparing") as progress, ended_by_term():
         compared = compare(variants, play, progress.draws)
     write_out(written(compared, form, None if out else terminal_width()), out)
     return code_of(compared)

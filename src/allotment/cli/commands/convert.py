@@ -15,8 +15,9 @@ import click
 
 from allotment.cli.columns import folded, terminal_width
 from allotment.cli.shared import output_option, safe
+from allotment.cli.writing import write_whole
 from allotment.documents.source import Limits, read_source, source_of
-from allotment.errors import EXIT_FINE, EXIT_REFUSED, AllotmentError, UsageError, WorldError
+from allotment.errors import EXIT_FINE, EXIT_REFUSED, AllotmentError, UsageError
 from allotment.kubernetes.convert import Asked, Converted, Outcome, Verdict, convert, hunks
 from allotment.platform.find import find_platform
 from allotment.platform.model import Platform
@@ -118,10 +119,7 @@ def _write(text: str, out: Path | None) -> None:
     if out is None:
         click.echo(text, nl=False)
         return
-    try:
-        out.write_bytes(click.unstyle(text).encode() if "\x1b" in text else text.encode())
-    except OSError as error:
-        raise WorldError(f"the file cannot be written: {error.strerror}", where=str(out)) from None
+    write_whole(out, (click.unstyle(text) if "\x1b" in text else text).encode())
 
 
 def _stream(done: tuple[Converted, ...]) -> str:

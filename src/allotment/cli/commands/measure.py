@@ -13,7 +13,8 @@ from allotment.buckets.keys import RecipeKeys
 from allotment.cli.forms.measured import Told, as_json, lines
 from allotment.cli.opened import Opened, open_repository
 from allotment.cli.shared import output_option, world_options
-from allotment.errors import FindingsError, UsageError, WorldError, did_you_mean
+from allotment.cli.writing import write_whole
+from allotment.errors import FindingsError, UsageError, did_you_mean
 from allotment.planning.advice import advice_for
 from allotment.planning.figures import read_figures, recipes_of
 from allotment.planning.measure import measures_of
@@ -96,12 +97,7 @@ def _write(path: Path, entries: Sequence[Measured], root: Path) -> None:
     found, findings = scan_measured_file(path)
     if findings:
         raise FindingsError(findings)
-    beside = path.with_name(f".{path.name}.new")
-    try:
-        beside.write_text(written(merged(found.entries, entries)), encoding="utf-8")
-        beside.replace(path)
-    except OSError as error:
-        raise WorldError(f"the file cannot be written: {error.strerror}", where=str(path)) from None
+    write_whole(path, written(merged(found.entries, entries)).encode())
     count = "1 entry" if len(entries) == 1 else f"{len(entries)} entries"
     click.echo(f"{count} written to {path}", err=True)
     if path.resolve() != (root / FILE).resolve():

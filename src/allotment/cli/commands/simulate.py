@@ -9,10 +9,12 @@ from pathlib import Path
 import click
 
 from allotment.cli.columns import terminal_width
+from allotment.cli.ending import ended_by_term
 from allotment.cli.forms import filled
 from allotment.cli.forms.compared_output import code_of, written
 from allotment.cli.progress import Progress
 from allotment.cli.shared import output_option, write_out
+from allotment.cli.writing import hold_writable
 from allotment.errors import EXIT_FINE, UsageError
 from allotment.simulation.filling.fill import Filled
 from allotment.simulation.traces.jobs import TraceNode
@@ -173,6 +175,8 @@ def command(
     from allotment.simulation.traces.named import Format, read_trace
     from allotment.simulation.traces.works import Making
 
+    for each in (out, events, save):
+        hold_writable(each)
     trace = read_trace(asked_trace, data, Format(trace_format) if trace_format else None)
     making = Making(teams, seconds_of(checkpoint, "--checkpoint"))
     asked = Asked(
@@ -184,13 +188,13 @@ def command(
         rules = [Ties(rule) for rule in ties or ("random",)]
         seeds = range(seed, seed + draws)
         names = [Name(each) for each in policies]
-        with Progress("preparing") as told:
+        with Progress("preparing") as told, ended_by_term():
             fillings = fillings_of(trace, asked, names, rules, seeds=seeds, demand=demand, told=told.draws)
         write_out(_filled_form(trace.name, asked.cluster(trace), fillings, form), out)
         return EXIT_FINE
     play = Play(seed, draws, days * DAY)
     columns = [Scheduler(each) for each in schedulers or ("default",)]
-    with Progress("preparing") as progress:
+    with Progress("preparing") as progress, ended_by_term():
         found = compared(trace, asked, columns, play, progress.draws)
     if events is not None:
         write_events(found, trace, asked, events)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,7 +13,8 @@ import click
 from allotment.cli.cluster import CURRENT, cluster_options, snapshot_for
 from allotment.cli.shared import safe
 from allotment.cli.words import clock, counted
-from allotment.errors import EXIT_FINE, WorldError
+from allotment.cli.writing import write_whole
+from allotment.errors import EXIT_FINE
 
 if TYPE_CHECKING:
     from allotment.kubernetes.cluster.snapshot import Missing, Snapshot
@@ -121,9 +121,4 @@ def _write(text: str, out: Path | None) -> None:
         click.echo(text, nl=False)
         return
     data = gzip.compress(text.encode(), mtime=0) if out.suffix == ".gz" else text.encode()
-    try:
-        with tempfile.TemporaryDirectory(dir=out.resolve().parent, prefix=f".{out.name}.") as folder:
-            (Path(folder) / out.name).write_bytes(data)
-            (Path(folder) / out.name).replace(out)
-    except OSError as error:
-        raise WorldError(f"the snapshot cannot be written: {error.strerror}", where=str(out)) from None
+    write_whole(out, data)
