@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
 from collections.abc import Iterator
 from itertools import count
 
@@ -11,7 +12,7 @@ import pytest
 
 from allotment.scheduling.state.state import State
 from allotment.simulation.draws import Draws
-from allotment.simulation.many import Case, Task, played
+from allotment.simulation.many import Case, Task, end_after, played
 from allotment.simulation.outcome import Outcome
 from allotment.simulation.run_times import RunTimes
 from allotment.simulation.setting import Scheduler, Setting
@@ -117,3 +118,15 @@ def test_what_cannot_be_handed_over_is_played_here() -> None:
 
 def test_nothing_to_play_is_nothing() -> None:
     assert played(CASES, [], told_end) == ()
+
+
+def test_whoever_plays_elsewhere_ends_with_who_started_it() -> None:
+    ours, theirs = os.pipe()
+    ended: list[int] = []
+    watching = threading.Thread(target=end_after, args=(ours, ended.append))
+    watching.start()
+    assert ended == []
+    os.close(theirs)
+    watching.join()
+    assert ended == [1]
+    os.close(ours)

@@ -11,11 +11,13 @@ import multiprocessing
 import os
 import pickle
 import signal
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from multiprocessing.connection import wait
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from allotment.simulation.draws import Draws
@@ -153,9 +155,18 @@ _HANDED: list[tuple[tuple[Case, ...], tuple[Read[Any], ...], Play]] = []
 
 
 def _begin(handed: bytes) -> None:
-    """In a new process: take what is handed over, and leave Ctrl-C to whoever started us."""
+    """In a new process: take what is handed over, leave Ctrl-C to whoever started us, and end with them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=end_after, args=(parent.sentinel,), name="parent", daemon=True).start()
     _HANDED[:] = [pickle.loads(handed)]  # noqa: S301 - it is from the process that started this one
+
+
+def end_after(sentinel: int, end: Callable[[int], object] = os._exit) -> None:
+    """End as soon as another process has, which may have been killed and have told nobody."""
+    wait([sentinel])
+    end(1)
 
 
 def _one(task: Task) -> Any:
