@@ -245,7 +245,42 @@ def test_a_plan_leaves_no_room_for_other_wishes(capsys: pytest.CaptureFixture[st
 @pytest.mark.usefixtures("root")
 def test_a_plan_of_no_cluster_is_not_applied(capsys: pytest.CaptureFixture[str]) -> None:
     said(capsys, "plan", "--describe", "1 x H100-SXM", "--draws", "1", "-o", "json", "--out", "../plan.json")
-    assert "made for the described fleet" in apply(capsys, code=2)
+    assert "for the described fleet, was made of a file, of words" in apply(capsys, code=2)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_plan_of_a_snapshot_is_for_reading(capsys: pytest.CaptureFixture[str]) -> None:
+    said(capsys, "snapshot", "--out", "../now.yaml")
+    words = ("--snapshot", "../now.yaml", "--draws", "1", "-o", "json", "--out", "../plan.json")
+    said(capsys, "plan", *words)
+    assert "was made of a file" in apply(capsys, code=2)
+
+
+def test_a_plan_that_was_made_for_another_scheduler_says_so(
+    cluster: Client, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("--scheduler", "kai", "--draws", "1", "-o", "json", "--out", "../plan.json", "--cluster")
+    invoke(["plan", *words])
+    capsys.readouterr()
+    out = apply(capsys, code=1)
+    assert "made for the scheduler `kai`, and the platform says `default`" in out
+    assert "the platform has changed" not in out
+    assert not cluster.listed(JOB, "archive")
+
+
+def test_a_plan_of_another_team_is_not_applied(cluster: Client, capsys: pytest.CaptureFixture[str]) -> None:
+    found = plan(capsys)
+    Path("../plan.json").write_text(json.dumps({**found, "team": "museum"}))
+    assert "of team `museum`, and this is team `archive`" in apply(capsys, code=1)
+    assert not cluster.listed(JOB, "archive")
+
+
+@pytest.mark.usefixtures("cluster")
+def test_where_the_cluster_has_another_name_it_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    found = plan(capsys)
+    assert "the plan was made on" not in apply(capsys, "--dry-run")
+    Path("../plan.json").write_text(json.dumps({**found, "world": "elsewhere"}))
+    assert "the plan was made on `elsewhere`, and is applied to `there`" in apply(capsys, "--dry-run")
 
 
 @pytest.mark.usefixtures("root")

@@ -76,7 +76,7 @@ def planned(
         platform_seen(found.platform),
         world_seen(found.chosen.world, found.chosen.snapshot),
         steps,
-        found.on_cluster and base is None,
+        found.on_cluster and found.asked.cluster is not None and base is None,
     )
     playable = [name for name in names if name not in never]
     repository, said = as_run_here(found.repository, found.chosen.world, here=found.is_run_here)

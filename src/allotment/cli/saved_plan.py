@@ -7,8 +7,8 @@ sent are compared too, after the cluster was read for the apply itself.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from allotment.errors import UsageError
@@ -39,12 +39,28 @@ class SavedPlan:
     path: Path
     saved: Saved
 
-    def hold(self, repository: Repository, platform: Platform, client: Client, home: str) -> None:
-        """Raise where files, platform or cluster have moved since."""
+    def hold(self, repository: Repository, platform: Platform, team: str, client: Client, home: str) -> None:
+        """Raise where files, platform or cluster have moved since, or it is of another team or scheduler."""
         snapshot = read_snapshot(client, now=time.time(), home=home)
         world = world_seen(world_of(snapshot).world, snapshot)
-        now = Seen(files_seen(repository), platform_seen(platform), world)
-        hold_unmoved(moved(self.saved.seen, now, unread_of(snapshot)), self.path)
+        planned = replace(platform, scheduler=self.saved.scheduler)
+        now = Seen(files_seen(repository), platform_seen(planned), world)
+        others = self._others(team, platform.scheduler)
+        hold_unmoved((*others, *moved(self.saved.seen, now, unread_of(snapshot))), self.path)
+
+    def elsewhere(self, name: str) -> str:
+        """What is to be said where it was made under another name of a cluster; nothing under the same."""
+        if name == self.saved.world:
+            return ""
+        same = "what it was made from is the same there"
+        return f"the plan was made on `{self.saved.world}`, and is applied to `{name}`: {same}"
+
+    def _others(self, team: str, scheduler: str) -> Iterator[str]:
+        if team != self.saved.team:
+            yield f"it is of team `{self.saved.team}`, and this is team `{team}`"
+        if scheduler != self.saved.scheduler:
+            made = self.saved.scheduler
+            yield f"it was made for the scheduler `{made}`, and the platform says `{scheduler}`"
 
     @property
     def holds(self) -> Callable[[Sending], None]:
@@ -75,7 +91,8 @@ def saved_plan(path: Path, names: Sequence[str], *, others: Sequence[str]) -> Sa
     saved = read_saved(path)
     if not saved.seen.is_cluster:
         raise UsageError(
-            f"this plan was made for {saved.world}, or against a commit, and not for what a cluster has",
+            f"this plan, for {saved.world}, was made of a file, of words or against a commit, and not on a "
+            "cluster",
             where=str(path),
             remedy="plan on the cluster that it is for: `allot plan --cluster -o json --out FILE`",
         )

@@ -149,7 +149,10 @@ def command(
     with progress, ended_by_term():
         if saved is not None:
             progress("reading the cluster that was planned for")
-            saved.hold(loaded, found, client, context.namespace)
+            saved.hold(loaded, found, owner.name, client, context.namespace)
+            if elsewhere := saved.elsewhere(client.name):
+                progress.end()
+                _note(elsewhere)
         report = apply(client, context, wish, world, impossible=impossible, hold=hold, dry_run=dry_run)
     applied = Applied(report, client.name, owner.name, context.namespace, verbose)
     write_out({"text": as_text, "json": as_json}[form](applied), None)
@@ -160,12 +163,15 @@ def _ended(report: Report, form: str) -> int:
     """What there is to say beside the report, and the exit code."""
     if form == "text" and not report.is_nothing:
         for note in report.said:
-            label = click.style("note", fg=SEVERITY_COLOURS["note"])
-            click.echo(f"{label}: {safe(note)}", err=True)
+            _note(note)
     if report.cut_short is not None:
         show_error(report.cut_short)
         return EXIT_WORLD
     return EXIT_FINE if report.is_fine else EXIT_REFUSED
+
+
+def _note(words: str) -> None:
+    click.echo(f"{click.style('note', fg=SEVERITY_COLOURS['note'])}: {safe(words)}", err=True)
 
 
 def _right(
