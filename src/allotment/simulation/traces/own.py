@@ -21,6 +21,7 @@ from allotment.simulation.traces.tables import opened
 _MIB: Final = 1024**2
 _MOST: Final = 1e10  # no time, no amount is larger
 _MANY: Final = 1_000_000
+_PODS: Final = 100_000  # of one work: what every scheduler's model gets through in a minute
 _KEYS: Final = (
     "work",
     "arrival",
@@ -125,11 +126,11 @@ class _Entry:
         if not math.isfinite(value) or value < least:
             raise self.refused(key, f"a number from {least:g} up")
         if value > most:
-            raise self.refused(key, f"a number up to {most:g}")
+            raise self.refused(key, f"a number up to {most:,.0f}")
         return float(value)
 
-    def whole(self, key: str, otherwise: int, *, least: float = 0) -> int:
-        value = self.number(key, otherwise, least=least, most=_MANY)
+    def whole(self, key: str, otherwise: int, *, least: float = 0, most: int = _MANY) -> int:
+        value = self.number(key, otherwise, least=least, most=most)
         if value != int(value):
             raise self.refused(key, "a whole number")
         return int(value)
@@ -182,13 +183,13 @@ def _job(entry: _Entry, number: int) -> Job:
         entry.text("user"),
         entry.text("team"),
         kind,
-        pods=entry.whole("pods", 1, least=1),
+        pods=entry.whole("pods", 1, least=1, most=_PODS),
         gpus=gpus,
         share=share,
         models=entry.texts("models"),
         cpu=round(entry.number("cpu", 0.0) * 1000),
         memory=entry.memory("memory"),
-        volumes=entry.whole("volumes", 1, least=1),
+        volumes=entry.whole("volumes", 1, least=1, most=_PODS),
         pages=entry.whole("pages", 0),
         seconds=seconds,
         priority=entry.whole("priority", 0, least=-math.inf),
