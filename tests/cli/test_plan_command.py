@@ -151,6 +151,8 @@ def test_a_file_gets_no_colours_and_no_width(root: Path, capsys: pytest.CaptureF
     ("words", "code", "told"),
     [
         (["--budget", "1000"], 0, "budget of 1,000 EUR kept"),
+        (["--budget", "1,000.50 EUR"], 0, "kept"),
+        (["--budget", "1_000"], 0, "budget of 1,000 EUR kept"),
         (["--budget", "0.0001 EUR"], 1, "EUR missed"),
         (["--deadline", "2d"], 0, "kept"),
         (["--deadline", "1s"], 1, "missed in all of the draws"),
@@ -177,6 +179,9 @@ def test_what_fails_whole_exits_1(capsys: pytest.CaptureFixture[str]) -> None:
         (["--deadline", "9999-99-99"], "neither a time nor a span"),
         (["--budget", "much"], "no amount of money"),
         (["--budget", "-5"], "no amount of money"),
+        (["--budget", "5,00"], "no amount of money"),
+        (["--budget", "1,2,3"], "no amount of money"),
+        (["--budget", "5_"], "no amount of money"),
         (["--budget", "5 USD"], "prices are in EUR"),
         (["--set", "image_pul=3"], "did you mean `image_pull`"),
         (["--set", "image_pull"], "sets nothing"),

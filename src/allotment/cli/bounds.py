@@ -9,7 +9,8 @@ from datetime import datetime
 from allotment.errors import UsageError
 from allotment.quantities import QuantityError, parse_duration
 
-_MONEY = re.compile(r"\s*([0-9][0-9_,]*(?:\.[0-9]+)?)\s*([A-Za-z]{3})?\s*")
+_WHOLE = r"[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:_[0-9]+)*"
+_MONEY = re.compile(rf"\s*((?:{_WHOLE})(?:\.[0-9]+)?)\s*([A-Za-z]{{3}})?\s*")
 
 
 def deadline_of(text: str | None, at: float) -> float | None:
@@ -41,7 +42,9 @@ def budget_of(text: str | None, currency: str) -> float | None:
     match = _MONEY.fullmatch(text)
     if match is None:
         raise UsageError(
-            f"`{text}` is no amount of money", where="--budget", remedy=f"write 500 or 500{currency}"
+            f"`{text}` is no amount of money",
+            where="--budget",
+            remedy=f"write 500, 5.00, 12,500 or 500{currency}",
         )
     amount, said = float(match[1].replace(",", "").replace("_", "")), match[2]
     if said is not None and said.upper() != currency.upper():
