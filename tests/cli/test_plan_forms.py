@@ -108,6 +108,16 @@ def test_a_terminal_is_not_steered() -> None:
         assert "\x1b[31mred" not in "\n".join(lines)
 
 
+def test_a_message_of_several_lines_is_one() -> None:
+    two = "node(s) did not match.\n2 node(s) were full."
+    plan = plan_with("words")
+    works = tuple(replace(each, never=each.never and two) for each in plan.works)
+    waiting = replace(works[0], waits=(Waiting("reason", two, HOUR),))
+    text = "\n".join(as_text(replace(plan, works=(waiting, *works[1:])), NOW, None))
+    assert "\\x0a" not in text
+    assert text.count("did not match. 2 node(s)") == 2
+
+
 def test_a_pull_request_shows_it_and_does_nothing() -> None:
     found = as_markdown(plan_with(HOSTILE), NOW)
     assert "<img" not in found

@@ -103,7 +103,7 @@ def _rows(plan: Plan, work: WorkPlan, now: float) -> Iterator[tuple[str, str]]:
     if work.fits is not None and (work.never or not work.fits.would):
         yield from (("try", each.words) for each in work.fits.remedies[:2])
     if work.never:
-        yield "never", work.never
+        yield "never", one_line(work.never)
         return
     yield "starts", moments(plan, work.start, now, begins=True)
     if work.ends:
@@ -123,7 +123,7 @@ def _rows(plan: Plan, work: WorkPlan, now: float) -> Iterator[tuple[str, str]]:
     for wait in work.waits:
         if wait.seconds.p50 is None or wait.seconds.p50 >= 1:
             seconds = "beyond the horizon" if wait.seconds.p50 is None else span(wait.seconds.p50)
-            yield "waits", f"{seconds}: {wait.message or wait.reason}"
+            yield "waits", f"{seconds}: {one_line(wait.message or wait.reason)}"
     yield "taken", f"back {back}" if (back := set_back_words(work)) else ""
     if not work.failed.is_nothing:
         yield "fails", f"{amounts(work.failed)} volumes"
