@@ -107,6 +107,14 @@ class Desk:
         self._mirror(allocation, self._parts if view is self._fleet else self._fleet)
         self._set_aside(queue.memory_bytes)
 
+    def free(self, ids: Collection[DeviceId], memory: int) -> None:
+        """Have these devices again, that somebody held whole, and so much memory."""
+        self._fleet.give_back(ids)
+        if self._parts is not None:
+            self._parts.give_back(ids)
+        self._set_aside(-memory)
+        self._refused.clear()
+
     def keep(self, ids: Iterable[DeviceId], memory: int) -> None:
         """Give these free devices, and so much memory, to nobody who comes later."""
         kept = tuple(ids)

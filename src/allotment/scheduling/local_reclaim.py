@@ -40,6 +40,7 @@ class Taking:
     ended: list[tuple[Holding, Line]] = field(default_factory=list)
     _owed: dict[str, Amount] = field(default_factory=dict)
     _promised: list[tuple[Line, tuple[Allocation, ...]]] = field(default_factory=list)
+    _desk: Desk | None = None
     _in_vain: set[tuple[Any, ...]] = field(default_factory=set)
 
     def serve(self, line: Line) -> None:
@@ -64,36 +65,48 @@ class Taking:
             for victim in victims:
                 self.ended.append((victim, line))
 
-    def _make_room(
-        self, line: Line, *, is_share: bool
-    ) -> tuple[list[Holding], tuple[Allocation, ...]] | None:
+    def _make_room(self, line: Line, *, is_share: bool) -> Room | None:
         """What has to end so that the next start of the line fits: nothing where it will anyway."""
-        found = self._placed(line, ())
+        desk = self._future(line)
+        found = line.least(desk)
         if found:
             return [], found
         asked: list[Holding] = []
         for victim in self._eligible(line, is_share=is_share):
             asked.append(victim)
-            found = self._placed(line, asked)
+            if victim.shares:
+                desk = self._laid_out(line, asked)
+            else:
+                desk.free(victim.devices, victim.memory_bytes)
+            found = line.least(desk)
             if found:
+                self._desk = None if line.kept else desk
                 return self._settled(line, asked, found)
+        self._desk = None if asked else self._desk
         return None
 
     def _settled(self, line: Line, asked: list[Holding], found: tuple[Allocation, ...]) -> Room:
         """Of those that were asked the ones whose devices are needed, where that is enough."""
         ids = {device for allocation in found for device in allocation.ids}
         needed = [each for each in asked if ids & {*each.devices, *(device for device, _ in each.shares)}]
-        again = self._placed(line, needed) if len(needed) < len(asked) else found
+        again = line.least(self._laid_out(line, needed)) if len(needed) < len(asked) else found
+        self._desk = self._desk if len(needed) == len(asked) else None
         victims = needed if again else asked
         for victim in victims:
             self.accounts[victim.team].lose(self.measure.of_holding(victim))
         return victims, again or found
 
-    def _placed(self, line: Line, asked: Sequence[Holding]) -> tuple[Allocation, ...]:
-        """The next start of the line once these have ended, and all that end already."""
-        return line.least(self._future(line, asked))
+    def _future(self, line: Line) -> Desk:
+        """What there will be once all has ended that does, less what is promised of it."""
+        if line.kept:
+            self._desk = None
+            return self._laid_out(line, ())
+        if self._desk is None:
+            self._desk = self._laid_out(line, ())
+        return self._desk
 
-    def _future(self, line: Line, asked: Sequence[Holding]) -> Desk:
+    def _laid_out(self, line: Line, asked: Sequence[Holding]) -> Desk:
+        """The same, laid out anew, once these have ended too."""
         gone = [each for each in self.sharing.held if each.ending]
         gone += [each for each, _ in self.ended]
         desk = self.counter.laid_out(freed(self.state, [*gone, *asked]), without=line)
