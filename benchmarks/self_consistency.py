@@ -24,7 +24,7 @@ from benchmarks.ratio import Ratio
 
 SIZES = {"philly": 0.8, "helios": 0.06}
 """The traces, and clusters so small for their first jobs that many of these wait."""
-SCHEDULERS = (Scheduler.SIMPLE, Scheduler.DEFAULT, Scheduler.KUEUE, Scheduler.KAI)
+SCHEDULERS = (Scheduler.SIMPLE, Scheduler.DEFAULT, Scheduler.KUEUE, Scheduler.KAI, Scheduler.BOTH)
 JOBS = int(os.environ.get("ALLOT_TRACE_JOBS", "200"))
 OUTCOMES = 11
 UNTIL = 366 * 86_400.0

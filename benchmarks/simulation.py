@@ -66,7 +66,7 @@ def run() -> list[Ratio]:
     found += [_at_its_pace(scheduler) for scheduler in (Scheduler.KAI, Scheduler.BOTH)]
     found.append(_trace(Scheduler.SIMPLE))
     found.append(_trace(Scheduler.DEFAULT))
-    found.append(_trace(Scheduler.KUEUE, coarse=1800.0))
+    found += [_trace(each, coarse=1800.0) for each in (Scheduler.KUEUE, Scheduler.KAI, Scheduler.BOTH)]
     mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     found.append(Ratio("memory of all of them, of 1 GiB", mib / GIB, 1.0, f"{mib:.0f} MiB"))
     return found

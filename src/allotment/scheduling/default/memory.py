@@ -35,6 +35,10 @@ class Failed:
     woken: bool = False
     erred: bool = False
 
+    def awake(self) -> Failed:
+        """The same after something has happened."""
+        return Failed(self.attempts, self.at, woken=True, erred=self.erred)
+
 
 @dataclass(frozen=True, slots=True)
 class Held:
@@ -104,7 +108,7 @@ class Memory:
         failed = {key: each for key, each in self.failed.items() if key not in gone}
         nominated = {key: node for key, node in self.nominated.items() if key not in gone}
         if room or len(nominated) < len(self.nominated):
-            failed = {key: each if each.woken else replace(each, woken=True) for key, each in failed.items()}
+            failed = {key: each if each.woken else each.awake() for key, each in failed.items()}
         index = self.index
         if state.published is not None and (index is None or index.world is not state.published):
             index = DeviceIndex(state.published)
