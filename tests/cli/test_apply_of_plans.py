@@ -11,7 +11,7 @@ import pytest
 
 from allotment.cli import invoke
 from allotment.kubernetes.client import Client
-from allotment.kubernetes.kinds import JOB, NODE, SLICE
+from allotment.kubernetes.kinds import CONFIG_MAP, JOB, NODE, SLICE
 from allotment.kubernetes.render.platform import render_platform
 from allotment.kubernetes.testing import FakeApiServer
 from allotment.kubernetes.testing.loopback import listening
@@ -153,6 +153,18 @@ def test_after_it_was_applied_there_is_nothing_to_plan(
     apply(capsys)
     assert plan(capsys)["nothing_to_do"] is True
     assert "nothing to do" in apply(capsys)
+
+
+def test_where_nothing_was_planned_nothing_is_sent(
+    cluster: Client, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan(capsys)
+    apply(capsys)
+    plan(capsys)
+    for each in cluster.listed(CONFIG_MAP, "archive"):
+        if each["metadata"]["name"].startswith("pipeline-demo"):
+            cluster.delete(CONFIG_MAP, each["metadata"]["name"], "archive")
+    assert "pipelines/demo would be sent now, and was not planned" in apply(capsys, code=1)
 
 
 def test_a_snapshot_of_what_was_applied_has_nothing_to_plan(

@@ -75,8 +75,7 @@ class SavedPlan:
                 for name, each in planned.items()
                 if name in now or not (refused and name.startswith((*refused, f"{PIPELINES}/")))
             }
-            if planned:
-                hold_unmoved(moved_steps(wanted, now), path)
+            hold_unmoved(moved_steps(wanted, now), path)
 
         return hold
 
