@@ -11,6 +11,7 @@ from allotment.cli.ending import ended_by_term
 from allotment.cli.forms.compared_output import code_of, nothing_written, written
 from allotment.cli.inputs import inputs_of, inputs_option
 from allotment.cli.progress import Progress
+from allotment.cli.ranges import NumberRange
 from allotment.cli.shared import output_option, world_options, write_out
 from allotment.cli.world import AskedWorld, any_world
 from allotment.cli.writing import hold_writable
@@ -58,7 +59,7 @@ HORIZON_DAYS = 7
 )
 @click.option(
     "--days",
-    type=click.FloatRange(0, 366, min_open=True),
+    type=NumberRange(0, 366, min_open=True),
     default=HORIZON_DAYS,
     show_default=True,
     help="How far to look.",

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from allotment.cli.cluster import CURRENT, client_for, cluster_option
+from allotment.cli.ranges import NumberRange
 from allotment.cli.shared import SEVERITY_COLOURS
 from allotment.errors import EXIT_FINE, UsageError
 from allotment.platform.find import find_platform
@@ -68,19 +69,19 @@ class _Clock:
 @click.option("--once", is_flag=True, help="Look once, do what follows, say why of every Job, and end.")
 @click.option("--dry-run", is_flag=True, help="Write nothing, and say what would be done.")
 @click.option(
-    "--interval", type=click.FloatRange(1, 600), default=INTERVAL, show_default=True, metavar="SECONDS",
+    "--interval", type=NumberRange(1, 600), default=INTERVAL, show_default=True, metavar="SECONDS",
     help="Look at least so often; what happens in between is looked at when it does.",
 )  # fmt: skip
 @click.option(
-    "--settle", type=click.FloatRange(0, 86_400), default=20.0, show_default=True, metavar="SECONDS",
+    "--settle", type=NumberRange(0, 86_400), default=20.0, show_default=True, metavar="SECONDS",
     help="Between two steps of one Job.",
 )  # fmt: skip
 @click.option(
-    "--patience", type=click.FloatRange(1, 3600), default=10.0, show_default=True, metavar="SECONDS",
+    "--patience", type=NumberRange(1, 3600), default=10.0, show_default=True, metavar="SECONDS",
     help="Take a growth back that is not admitted for so long.",
 )  # fmt: skip
 @click.option(
-    "--minimum-runtime", type=click.FloatRange(0, 1_000_000), default=None, metavar="SECONDS",
+    "--minimum-runtime", type=NumberRange(0, 1_000_000), default=None, metavar="SECONDS",
     help="Give nothing to peers for so long after a step (default: what the platform says).",
 )  # fmt: skip
 @click.option(

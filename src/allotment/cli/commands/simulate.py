@@ -13,6 +13,7 @@ from allotment.cli.ending import ended_by_term
 from allotment.cli.forms import filled
 from allotment.cli.forms.compared_output import code_of, written
 from allotment.cli.progress import Progress
+from allotment.cli.ranges import NumberRange
 from allotment.cli.shared import output_option, write_out
 from allotment.cli.writing import hold_writable
 from allotment.errors import EXIT_FINE, UsageError
@@ -61,7 +62,7 @@ FORMATS = ("own", "openb", "philly", "helios", "gavel")
 )
 @click.option(
     "--size",
-    type=click.FloatRange(0, min_open=True),
+    type=NumberRange(0, min_open=True),
     default=1.0,
     show_default=True,
     help="The cluster's size: so many times the cards that the jobs would hold in the mean.",
@@ -70,7 +71,7 @@ FORMATS = ("own", "openb", "philly", "helios", "gavel")
 @click.option("--cards", type=click.IntRange(1, 64), default=8, show_default=True, help="Cards of a node.")
 @click.option(
     "--limit",
-    type=click.FloatRange(0, min_open=True),
+    type=NumberRange(0, min_open=True),
     default=None,
     help="What a team may have at most, in times of its quota (default: no limit).",
 )
@@ -91,7 +92,7 @@ FORMATS = ("own", "openb", "philly", "helios", "gavel")
 @click.option(
     "--coarse", default="0s", show_default=True, metavar="TIME", help="The least time between two rounds."
 )
-@click.option("--days", type=click.FloatRange(0, 3660, min_open=True), default=366, show_default=True)
+@click.option("--days", type=NumberRange(0, 3660, min_open=True), default=366, show_default=True)
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="The first seed.")
 @click.option(
     "--draws",
@@ -115,7 +116,7 @@ FORMATS = ("own", "openb", "philly", "helios", "gavel")
 )
 @click.option(
     "--demand",
-    type=click.FloatRange(0, 100),
+    type=NumberRange(0, 100),
     default=1.3,
     show_default=True,
     help="Fill up to so much of all cards.",
