@@ -118,6 +118,16 @@ def test_a_message_of_several_lines_is_one() -> None:
     assert text.count("did not match. 2 node(s)") == 2
 
 
+@pytest.mark.parametrize(("gpus", "is_said"), [((("L4", 2),), True), ((), False)])
+def test_that_no_card_is_needed_is_said_where_cards_are_known(
+    gpus: tuple[tuple[str, int], ...], is_said: bool
+) -> None:
+    plan = plan_with("words")
+    plan = replace(plan, gpus=gpus, works=(replace(plan.works[0], fits=None),))
+    for text in ("\n".join(as_text(plan, NOW, None)), as_markdown(plan, NOW)):
+        assert ("needs no card" in text) is is_said
+
+
 def test_a_pull_request_shows_it_and_does_nothing() -> None:
     found = as_markdown(plan_with(HOSTILE), NOW)
     assert "<img" not in found

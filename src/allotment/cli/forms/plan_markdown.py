@@ -52,7 +52,7 @@ def _lines(plan: Plan, now: float) -> Iterator[str]:
     if plan.works:
         yield from rows(_TITLES, [_row(plan, work, now) for work in plan.works], right=False)
         yield ""
-        yield from _list([line for work in plan.works for line in _said(work)])
+        yield from _list([line for work in plan.works for line in _said(plan, work)])
         yield ""
         yield from _paying(plan)
     yield from _list([f"beware: {each}" for each in plan.caveats])
@@ -87,8 +87,9 @@ def _row(plan: Plan, work: WorkPlan, now: float) -> Sequence[str]:
     )
 
 
-def _said(work: WorkPlan) -> Iterator[str]:
-    yield f"{work.name}: {fits_words(work)}"
+def _said(plan: Plan, work: WorkPlan) -> Iterator[str]:
+    if fits := fits_words(plan, work):
+        yield f"{work.name}: {fits}"
     if work.never:
         yield f"{work.name} never runs: {work.never}"
     if work.fits is not None and not work.fits.would:

@@ -99,7 +99,7 @@ def _work(plan: Plan, work: WorkPlan, now: float) -> Iterator[str]:
 
 
 def _rows(plan: Plan, work: WorkPlan, now: float) -> Iterator[tuple[str, str]]:
-    yield "cards", fits_words(work)
+    yield "cards", fits_words(plan, work)
     if work.fits is not None and (work.never or not work.fits.would):
         yield from (("try", each.words) for each in work.fits.remedies[:2])
     if work.never:

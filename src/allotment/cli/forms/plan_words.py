@@ -77,10 +77,10 @@ def _pages(work: WorkPlan) -> str:
     return f"{known} (how many pages {'the others' if known else 'they'} have nobody knows yet)"
 
 
-def fits_words(work: WorkPlan) -> str:
-    """Which cards would do, and what stands first in the way of the others."""
+def fits_words(plan: Plan, work: WorkPlan) -> str:
+    """Which cards would do, and what stands first in the way of the others; nothing where none are known."""
     if work.fits is None:
-        return "needs no card"
+        return "needs no card" if plan.gpus else ""
     fits = work.fits
     cards = ", ".join(f"{count:,} x {card}" for card, count in fits.cards[:4])
     told = fits.sentence + (f" ({cards})" if cards and fits.would else "")
