@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from allotment.cli.beside import beside_of
 from allotment.cli.grounds import Grounds
 from allotment.errors import AllotmentError, UsageError, did_you_mean, in_one_line
-from allotment.planning.compare.changing import Files, changed, changes_of
+from allotment.planning.compare.changing import Files, changes_of
+from allotment.planning.compare.column_files import column_files
 from allotment.planning.compare.comparing import Variant
 from allotment.planning.scenes.looking import look_beside
 from allotment.planning.scenes.scene import scene_for
@@ -45,9 +46,7 @@ class Question:
 
     def _variant(self, scheduler: str, changes: tuple[str, ...]) -> Variant:
         name = f"{scheduler} with {'; '.join(changes)}" if changes else scheduler
-        files = self.files
-        for change in changes:
-            files = changed(files, change)
+        files = column_files(self.files, changes)
         try:
             scene = self._scene(files, scheduler)
         except NothingLeftError:

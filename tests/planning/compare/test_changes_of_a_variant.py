@@ -9,6 +9,7 @@ import pytest
 from allotment.devices.describe import parse_description
 from allotment.errors import UsageError
 from allotment.planning.compare.changing import Files, changed, changes_of
+from allotment.planning.compare.column_files import column_files
 from allotment.planning.scenes.values import Place
 from allotment.platform.model import Platform, Queue, Team
 from allotment.platform.need import Need
@@ -69,7 +70,21 @@ def test_every_key_changes_its_own(change: str, read) -> None:  # type: ignore[n
         ("quota.lab=2", "no team `lab`"),
         ("quota.archive=much", "quota.TEAM=4"),
         ("sharing=halves", "no way to share"),
-        ("window=0", "at least one"),
+        ("quota=2", "of which team"),
+        ("quota.archive=-4", "must be 0 or more"),
+        ("quota.archive=nan", "must be a number"),
+        ("quota.archive=1e400", "must be a number"),
+        ("weight.archive=-1", "must be 0 or more"),
+        ("weight.archive=none", "must be a number"),
+        ("window=0", "must be from 1"),
+        ("window=1e9", "must be a whole number"),
+        ("window=8..2", "at least 8 and at most 2"),
+        ("pack=10001", "from 1 to 10,000"),
+        ("share=2", "between 0 and 1"),
+        ("sharing.plays=mig", "no pipeline, fleet or gang `plays`"),
+        ("versions.kueue=abc", "`abc` is no release"),
+        ("versions.kubernetes=1.10", "1.34 to 1.37"),
+        ("minimum_runtime.archive=1m", "of no one in particular"),
         ("window.plays=2", "no campaign `plays`"),
         ("versions.helm=3", "kubernetes, kueue or kai"),
         ("controller=maybe", "on or off"),
@@ -80,3 +95,35 @@ def test_what_is_not_known_is_refused_with_what_to_write(change: str, words: str
     with pytest.raises(UsageError) as caught:
         changed(FILES, change)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ("quota.archive=8; quota.archive=9", "twice"),
+        ("limit.archive=3", "of `archive`, the limit (3) is below the quota (4)"),
+        ("quota.archive=9; limit.archive=8", "the limit (8) is below the quota (9)"),
+        ("sharing=fraction", "nothing says how much"),
+        ("share=0.5", "no part of a card"),
+        ("sharing=mig; share=0.5", "no part of a card"),
+    ],
+)
+def test_what_changes_come_to_is_held_to_what_files_are_held_to(changes: str, words: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        column_files(FILES, changes_of(changes))
+    assert words in str(caught.value)
+    assert changes in str(caught.value)
+
+
+@pytest.mark.parametrize("changes", ["share=0.5; sharing=fraction", "sharing=fraction; share=0.5"])
+def test_the_order_of_changes_is_nothing(changes: str) -> None:
+    need = column_files(FILES, changes_of(changes)).repository.pipelines["ocr"].gpu
+    assert need is not None
+    assert (need.sharing, need.share) == (("fraction",), 0.5)
+
+
+def test_a_share_goes_with_the_way_that_took_it() -> None:
+    shared = column_files(FILES, ("sharing=fraction", "share=0.5"))
+    need = column_files(shared, ("sharing=whole",)).repository.pipelines["ocr"].gpu
+    assert need is not None
+    assert need.share is None

@@ -38,8 +38,8 @@ HORIZON_DAYS = 7
     "changes",
     multiple=True,
     metavar="KEY=VALUE",
-    help="A further column with this changed: sharing=fraction, quota.TEAM=4, window=8, "
-    '"describe=4 x L4", versions.kai=0.18; several changes joined by ;. May be given again.',
+    help="A further column with this changed: quota.TEAM=4, window=8, sharing=mig, "
+    '"describe=4 x L4", "sharing=fraction; share=0.5" (several changes joined by ;). May be given again.',
 )
 @click.option(
     "--beside",
