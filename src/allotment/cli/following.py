@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from pathlib import Path
@@ -15,6 +14,7 @@ from allotment.cli.cluster import CURRENT
 from allotment.cli.columns import folded, terminal_width
 from allotment.cli.followed import Team, Unread, followed, has_file, pages_of, team_of
 from allotment.cli.forms.followed import as_data, status_lines
+from allotment.cli.json_text import json_text
 from allotment.cli.shared import safe
 from allotment.cli.words import clock
 from allotment.errors import EXIT_FINE, AllotmentError, UsageError, WorldError
@@ -119,7 +119,7 @@ def _show(seen: Snapshot, team: Team, *, form: str, watch: bool, all_indexes: bo
         pages[each.name] = None if isinstance(told, Unread) else told
     if form == "json":
         data = as_data(found, seen.time, seen.name, pages, "" if unread is None else unread.words)
-        click.echo(json.dumps(data, ensure_ascii=False, indent=None if watch else 2))
+        click.echo(json_text(data, indent=None if watch else 2))
         return
     lines = [
         line

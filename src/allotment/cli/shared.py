@@ -17,6 +17,7 @@ from allotment.errors import Finding, FindingsError, WorldError
 from allotment.repository.git import Git
 
 Command = Callable[..., Any]
+_STEERING = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 REMOTE_SECONDS = 5.0
 
 SEVERITY_COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
@@ -71,12 +72,12 @@ def output_option(*forms: str) -> Callable[[Command], Command]:
 
 def safe(text: str, *, keep: str = "") -> str:
     """Text from outside, with everything that could steer a terminal replaced by its code point."""
-    return "".join(
-        char
-        if char in keep or unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
-        else escaped(char)
-        for char in text
-    )
+    return "".join(char if char in keep or is_shown(char) else escaped(char) for char in text)
+
+
+def is_shown(char: str) -> bool:
+    """Whether a terminal shows the character, and does nothing else about it."""
+    return unicodedata.category(char) not in _STEERING
 
 
 def escaped(char: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Iterator, Sequence
@@ -14,6 +13,7 @@ from typing import Any, Final
 from allotment.buckets.bucket import Bucket
 from allotment.buckets.event_log import read_events
 from allotment.buckets.opening import open_interruptible
+from allotment.cli.json_text import json_text
 from allotment.cli.pictures import sparkline
 from allotment.cli.shared import safe
 from allotment.cli.words import counted, span
@@ -51,7 +51,7 @@ def shares_text(option: Path | None, over: str, names: Sequence[str], form: str)
     now = time.time()
     value = shares_over_time("this machine", events, since=now - seconds, until=now)
     if form == "json":
-        return json.dumps(_data(value), ensure_ascii=False, indent=2)
+        return json_text(_data(value))
     if form == "html":
         from allotment.cli.pages.shares import shares_page
 

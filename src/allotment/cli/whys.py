@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from allotment.cli.followed import NEVER_SENT, Team, followed, team_of
 from allotment.cli.forms.followed import followed_data, why_lines
 from allotment.cli.forms.outlook import next_lines, said_data
 from allotment.cli.forms.why import answer_data, change_lines, funnel_lines
+from allotment.cli.json_text import json_text
 from allotment.cli.shared import safe
 from allotment.cli.words import counted
 from allotment.cli.world import ChosenWorld
@@ -140,7 +140,7 @@ def show_whys(found: Sequence[Told], chosen: ChosenWorld, form: str) -> int:
             for told in (_worth_telling(each.why),)
         ]
         data = {"format_version": FORMAT_VERSION, "world": chosen.name, "answers": answers}
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        click.echo(json_text(data))
         return EXIT_FINE
     left_out = sum(each.severity is Severity.ERROR for each in chosen.findings)
     width = terminal_width()

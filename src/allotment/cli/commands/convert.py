@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -14,6 +13,7 @@ from typing import Any, Final
 import click
 
 from allotment.cli.columns import folded, terminal_width
+from allotment.cli.json_text import json_text
 from allotment.cli.shared import output_option, safe
 from allotment.cli.writing import write_whole
 from allotment.documents.source import Limits, read_source, source_of
@@ -80,9 +80,7 @@ def command(
         for line in (line for each in done for line in _words(each)):
             click.echo(line, err=True)
     else:
-        lines = (
-            _as_text(done) if form == "text" else [json.dumps(_as_data(done), indent=2, ensure_ascii=False)]
-        )
+        lines = _as_text(done) if form == "text" else [json_text(_as_data(done))]
         _write("".join(f"{line}\n" for line in lines), out)
     return EXIT_FINE if all(each.is_whole for each in done) else EXIT_REFUSED
 

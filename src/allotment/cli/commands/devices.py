@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import replace
 
@@ -11,6 +10,7 @@ import click
 from allotment.cli.columns import terminal_width
 from allotment.cli.devices.lint import command as lint
 from allotment.cli.forms.devices import Held, as_data, as_text, as_yaml
+from allotment.cli.json_text import json_text
 from allotment.cli.shared import finding_line, output_option
 from allotment.cli.world import AskedWorld, ChosenWorld, any_world
 from allotment.devices.holders import Holder
@@ -66,7 +66,7 @@ def command(
         for line in as_text(chosen, held, terminal_width(), every=every):
             click.echo(line)
     elif form == "json":
-        click.echo(json.dumps(as_data(chosen, held), ensure_ascii=False, indent=2))
+        click.echo(json_text(as_data(chosen, held)))
     else:
         for finding in chosen.findings:
             click.echo(finding_line(finding), err=True)

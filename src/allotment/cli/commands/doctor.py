@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -14,6 +13,7 @@ import click
 from allotment.answers import Answer, Check, State, examine
 from allotment.cli.cluster import cluster_options
 from allotment.cli.cluster_doctor import cluster_checks
+from allotment.cli.json_text import json_text
 from allotment.cli.shared import output_option, repository_identity, safe, world_options
 from allotment.devices.ledger import Ledger
 from allotment.devices.machine import this_machine
@@ -62,7 +62,7 @@ def command(
     if form == "json":
         told = [asdict(answer) for answer in answers]
         said = {"format_version": FORMAT_VERSION, "ready": ready, "checks": told}
-        click.echo(json.dumps(said, ensure_ascii=False, indent=2))
+        click.echo(json_text(said))
     else:
         problems = sum(answer.state is State.PROBLEM for answer in answers)
         words = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import click
 from allotment.buckets.bucket import Bucket
 from allotment.buckets.keys import RecipeKeys
 from allotment.cli.forms.measured import Told, as_json, lines
+from allotment.cli.json_text import json_text
 from allotment.cli.opened import Opened, open_repository
 from allotment.cli.shared import output_option, world_options
 from allotment.cli.writing import write_whole
@@ -47,7 +47,7 @@ def command(
     bucket = opened.bucket()
     told = [_told(opened, bucket, pipeline, volumes) for pipeline, volumes in wanted.items()]
     if form == "json":
-        click.echo(json.dumps(as_json(told), ensure_ascii=False, indent=2))
+        click.echo(json_text(as_json(told)))
     else:
         click.echo("\n".join(line for each in told for line in lines(each)))
     if write is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,6 +14,7 @@ from allotment.cli.cluster import snapshot_for
 from allotment.cli.columns import folded, terminal_width
 from allotment.cli.forms.queues import as_text
 from allotment.cli.forms.queues_data import as_data
+from allotment.cli.json_text import json_text
 from allotment.cli.shared import output_option, write_out
 from allotment.cli.world import AskedWorld, ChosenWorld, any_world
 from allotment.errors import EXIT_FINE, UsageError, did_you_mean
@@ -83,7 +83,7 @@ def command(
         for model in said:
             told = [line for each in queues_lines(model, names) for line in folded(each, terminal_width())]
             lines += ["", *told] if told else []
-    write_out(json.dumps(data, ensure_ascii=False, indent=2) if form == "json" else "\n".join(lines), out)
+    write_out(json_text(data) if form == "json" else "\n".join(lines), out)
     return EXIT_FINE
 
 

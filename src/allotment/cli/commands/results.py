@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -13,6 +12,7 @@ import click
 from allotment.buckets.bucket import Bucket
 from allotment.buckets.keys import RecipeKeys
 from allotment.buckets.opening import bucket_place, is_address
+from allotment.cli.json_text import json_text
 from allotment.cli.opened import open_repository
 from allotment.cli.shared import called, output_option, safe, world_options
 from allotment.cli.words import counted
@@ -69,7 +69,7 @@ def command(
     if text:
         return _print_text(found)
     if form == "json":
-        click.echo(json.dumps(_as_json(found), ensure_ascii=False, indent=2))
+        click.echo(json_text(_as_json(found)))
         return 0
     click.echo(f"{click.style(name, bold=True)}: pipeline {work.pipeline}, recipe {work.recipe}")
     _print_volumes(found, reads_all=bool(volumes) or not is_address(opened.platform.bucket))

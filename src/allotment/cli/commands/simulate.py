@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from allotment.cli.columns import terminal_width
 from allotment.cli.ending import ended_by_term
 from allotment.cli.forms import filled
 from allotment.cli.forms.compared_output import code_of, written
+from allotment.cli.json_text import json_text
 from allotment.cli.progress import Progress
 from allotment.cli.ranges import NumberRange
 from allotment.cli.shared import output_option, write_out
@@ -208,7 +208,7 @@ def _filled_form(
 ) -> str:
     cards = sum(node.gpus for node in nodes)
     if form == "json":
-        return json.dumps(filled.as_data(name, len(nodes), cards, fillings), ensure_ascii=False, indent=2)
+        return json_text(filled.as_data(name, len(nodes), cards, fillings))
     if form == "text":
         return "\n".join(filled.as_text(name, len(nodes), cards, fillings, terminal_width()))
     if form == "html":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Iterable, Iterator
@@ -14,6 +13,7 @@ import click
 
 from allotment.buckets.event_log import read_events
 from allotment.cli.cluster import cluster_options, hint_at_cluster
+from allotment.cli.json_text import json_text
 from allotment.cli.opened import Opened, open_repository
 from allotment.cli.shared import output_option, safe, world_options
 from allotment.cli.watching.notices import progress
@@ -96,7 +96,7 @@ def command(
         programs = list(_programs(opened, names))
         if form == "json":
             answer = {**_as_json(views, now), "programs": [asdict(view) for view in programs]}
-            click.echo(json.dumps(answer, ensure_ascii=False, indent=None if watch else 2))
+            click.echo(json_text(answer, indent=None if watch else 2))
         else:
             if watch:
                 click.clear()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from allotment.cli.asked import answers_for
 from allotment.cli.forms.why import as_data, as_text
+from allotment.cli.json_text import json_text
 from allotment.cli.pretended import seen_here
 from allotment.cli.shared import output_option, world_options
 from allotment.cli.world import AskedWorld, any_world
@@ -79,7 +79,7 @@ def command(
             data["next"] = described_data(about)
             lines += described_lines(about, answers[0].told)
     if form == "json":
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        click.echo(json_text(data))
         return EXIT_FINE
     for line in lines:
         click.echo(line)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from allotment.cli.json_text import json_text
 from allotment.cli.shared import finding_data, finding_line, output_option, safe, write_out
 from allotment.cli.words import counted
 from allotment.errors import EXIT_FINE, EXIT_REFUSED, Finding, Position, Severity, UsageError
@@ -42,7 +42,7 @@ def as_json(linted: Linted) -> str:
         "findings": [finding_data(finding) for finding in linted.findings],
         "rules": {rule: RULES[rule] for rule in sorted({each.rule for each in linted.findings})},
     }
-    return json.dumps(value, indent=2, ensure_ascii=False)
+    return json_text(value)
 
 
 FORMS: Final[Mapping[str, Callable[[Linted], str]]] = {"text": as_text, "json": as_json}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from typing import Any, Final
 
 import click
 
+from allotment.cli.json_text import json_text
 from allotment.cli.shared import safe
 from allotment.kubernetes.apply import Outcome, Report, Verb
 
@@ -66,7 +66,7 @@ def as_json(applied: Applied) -> str:
         "notes": list(report.said),
         "error": None if report.cut_short is None else str(report.cut_short),
     }
-    return json.dumps(data, indent=2, ensure_ascii=False)
+    return json_text(data)
 
 
 def _with_hints_once(outcomes: Sequence[Outcome]) -> Iterator[Outcome]:

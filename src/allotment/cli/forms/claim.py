@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from allotment.cli.claimed import Answer
+from allotment.cli.json_text import json_text
 from allotment.cli.shared import safe
 from allotment.needs.fit import Explanation
 from allotment.needs.fit_words import (
@@ -57,7 +57,7 @@ def as_json(answer: Answer) -> Iterator[str]:
         "explanation": None if answer.explanation is None else to_data(answer.explanation),
         "warnings": [str(finding) for finding in answer.warnings],
     }
-    yield json.dumps(value, indent=2, ensure_ascii=False)
+    yield json_text(value)
 
 
 def _way_data(way: Way) -> dict[str, Any]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from allotment.cli.forms.compared import as_markdown, as_text
 from allotment.cli.forms.compared_data import as_data
+from allotment.cli.json_text import json_text
 from allotment.errors import EXIT_FINE, EXIT_REFUSED, AllotmentError
 from allotment.planning.compare.comparison import FORMAT_VERSION, Comparison
 
@@ -18,7 +17,7 @@ def written(found: Comparison, form: str, width: int | None, command: str = "all
     ``width`` is that of the terminal, if it goes to one.
     """
     if form == "json":
-        return json.dumps(as_data(found), ensure_ascii=False, indent=2)
+        return json_text(as_data(found))
     if form == "markdown":
         return "\n".join(as_markdown(found))
     if form == "html":
@@ -32,7 +31,7 @@ def nothing_written(nothing: AllotmentError, form: str) -> str:
     """That there is nothing to compare, in the form that was asked for: no more wrong than in a plan."""
     if form == "json":
         told = {"format_version": FORMAT_VERSION, "nothing_to_do": True, "notes": [nothing.what]}
-        return json.dumps(told, ensure_ascii=False, indent=2)
+        return json_text(told)
     return "; ".join(part for part in (nothing.what, nothing.remedy) if part)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,6 +10,7 @@ import click
 
 from allotment.cli.columns import terminal_width
 from allotment.cli.devices.mig_picture import Piece, bar
+from allotment.cli.json_text import json_text
 from allotment.cli.shared import safe
 from allotment.cli.words import counted
 from allotment.devices.mig.mig_parted import mig_parted
@@ -78,7 +78,7 @@ def as_json(plan: MigPlan, name: str, notes: Sequence[str]) -> str:
         "mig_parted_by_node": by_node,
         "notes": list(notes),
     }
-    return json.dumps(told, ensure_ascii=False, indent=2)
+    return json_text(told)
 
 
 def _outcome(plan: MigPlan, seats: Sequence[Seat]) -> dict[str, Any]:

@@ -6,12 +6,12 @@ the horizon, is null.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from allotment.cli.forms.why import alternative_data, remedy_data
+from allotment.cli.json_text import json_text
 from allotment.planning.plan.plan import Change, Fits, Payer, Plan, WorkPlan
 from allotment.planning.plan.saved import KIND, MADE_FROM, saved_data
 from allotment.simulation.quantiles import Spread
@@ -76,7 +76,7 @@ def plan_data(plan: Plan, names: Sequence[str] = ()) -> dict[str, Any]:
 
 def as_json(plan: Plan, names: Sequence[str] = ()) -> str:
     """The plan as text in JSON."""
-    return json.dumps(plan_data(plan, names), indent=2, ensure_ascii=False)
+    return json_text(plan_data(plan, names))
 
 
 def _change(change: Change) -> dict[str, Any]:
