@@ -8,7 +8,7 @@ import pytest
 
 from allotment.planning.compare.alike import all_alike, idle_changes
 from allotment.planning.compare.comparison import Cell, Column
-from allotment.planning.compare.rows import MAKESPAN, USE
+from allotment.planning.compare.rows import FAIRNESS, MAKESPAN, USE
 from allotment.simulation.quantiles import spread
 
 
@@ -35,6 +35,17 @@ def test_what_changes_anything_is_not_told() -> None:
     assert not [*idle_changes([column("default"), column("kai", "window=2")])]
     refused = replace(column("kai", "window=2"), refused="no")
     assert not [*idle_changes([column("kai"), refused])]
+
+
+def test_a_change_of_what_teams_deserve_alone_is_told_as_one() -> None:
+    fair, unfair = (
+        replace(each, cells={**each.cells, FAIRNESS.key: Cell(spread((part, part)), (part, part))})
+        for each, part in ((column("default"), 0.9), (column("default", "quota.lab=0"), 0.5))
+    )
+    (words,) = idle_changes([fair, unfair])
+    said = "`quota.lab=0` changes nothing under default, but for what fairness is counted by: "
+    assert words.startswith(said)
+    assert not [*idle_changes([fair, replace(unfair, cells={})])]
 
 
 def test_draws_that_are_one_are_told() -> None:

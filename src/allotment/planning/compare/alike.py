@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from allotment.planning.compare.comparison import Better, Column, Row
+from allotment.planning.compare.rows import FAIRNESS
 from allotment.planning.compare.words import said
 
 NO_QUOTAS: Final = "the default scheduler knows no quotas"
@@ -25,16 +26,23 @@ _WHY: Final = {
 
 
 def idle_changes(columns: Sequence[Column]) -> Iterator[str]:
-    """A sentence for each column with changes that equals the one without them in all that was played."""
+    """A sentence for each column with changes that equals the one without them in all that was played.
+
+    What a team deserves follows its quota, so the fairness of the same course may be another.
+    """
     plain = {column.scheduler: column for column in columns if not column.changes and not column.refused}
     for column in columns:
         base = plain.get(column.scheduler)
-        if not column.changes or column.refused or base is None or not _is_same(column, base):
+        if not column.changes or column.refused or base is None:
+            continue
+        differing = _differing(column, base)
+        if differing - {FAIRNESS.key}:
             continue
         keys = dict.fromkeys(change.partition("=")[0].partition(".")[0].strip() for change in column.changes)
         reasons = [_WHY[key, column.scheduler] for key in keys if (key, column.scheduler) in _WHY]
         why = f": {'; '.join(dict.fromkeys(reasons))}" if reasons else ""
-        yield f"`{'; '.join(column.changes)}` changes nothing under {column.scheduler}{why}"
+        but = ", but for what fairness is counted by" if differing else ""
+        yield f"`{'; '.join(column.changes)}` changes nothing under {column.scheduler}{but}{why}"
 
 
 def all_alike(columns: Sequence[Column], rows: Sequence[Row]) -> Iterator[str]:
@@ -54,7 +62,11 @@ def all_alike(columns: Sequence[Column], rows: Sequence[Row]) -> Iterator[str]:
         )
 
 
-def _is_same(column: Column, base: Column) -> bool:
-    return {key: cell.values for key, cell in column.cells.items()} == {
-        key: cell.values for key, cell in base.cells.items()
-    }
+def _differing(column: Column, base: Column) -> set[str]:
+    """The rows with other figures, or that only one of the two has."""
+    rows = {*column.cells, *base.cells}
+    return {row for row in rows if _values(column, row) != _values(base, row)}
+
+
+def _values(column: Column, row: str) -> Sequence[float | None]:
+    return column.cells[row].values if row in column.cells else ()
