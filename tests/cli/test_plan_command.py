@@ -182,6 +182,8 @@ def test_what_fails_whole_exits_1(capsys: pytest.CaptureFixture[str]) -> None:
         (["--budget", "5,00"], "no amount of money"),
         (["--budget", "1,2,3"], "no amount of money"),
         (["--budget", "5_"], "no amount of money"),
+        (["--budget", "5,000"], "is 5000 to some and 5.000 to others"),
+        (["--budget", "12.500 EUR"], "write 12500, or 12.50"),
         (["--budget", "5 USD"], "prices are in EUR"),
         (["--set", "image_pul=3"], "did you mean `image_pull`"),
         (["--set", "image_pull"], "sets nothing"),

@@ -10,6 +10,7 @@ from allotment.errors import UsageError
 from allotment.quantities import QuantityError, parse_duration
 
 _WHOLE = r"[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:_[0-9]+)*"
+_EITHER = re.compile(r"0*[1-9][0-9]{0,2}[.,][0-9]{3}")
 _MONEY = re.compile(rf"\s*((?:{_WHOLE})(?:\.[0-9]+)?)\s*([A-Za-z]{{3}})?\s*")
 
 
@@ -44,7 +45,14 @@ def budget_of(text: str | None, currency: str) -> float | None:
         raise UsageError(
             f"`{text}` is no amount of money",
             where="--budget",
-            remedy=f"write 500, 5.00, 12,500 or 500{currency}",
+            remedy=f"write 500, 5.00, 12500 or 500{currency}",
+        )
+    if _EITHER.fullmatch(match[1]):
+        whole, part = re.split("[.,]", match[1])
+        raise UsageError(
+            f"`{match[1]}` is {whole}{part} to some and {whole}.{part} to others",
+            where="--budget",
+            remedy=f"write {whole}{part}, or {whole}.{part[:2]}",
         )
     amount, said = float(match[1].replace(",", "").replace("_", "")), match[2]
     if said is not None and said.upper() != currency.upper():
