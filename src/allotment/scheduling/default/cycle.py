@@ -15,9 +15,9 @@ from enum import StrEnum
 from functools import partial
 
 from allotment.devices.allocation import AllocationError
-from allotment.scheduling.default.decisions import Bound, Decision, Preempted, Waits
+from allotment.scheduling.default.decisions import Bound, Decision, Preempted, Waits, refused
 from allotment.scheduling.default.devices import named
-from allotment.scheduling.default.ground import Ground, refused
+from allotment.scheduling.default.ground import Ground
 from allotment.scheduling.default.memory import Failed, Held, Memory
 from allotment.scheduling.default.preempting import Rooms
 from allotment.scheduling.default.scoring import Candidate, scores

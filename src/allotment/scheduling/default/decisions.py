@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from allotment.devices.claims import Allocation
@@ -35,3 +36,9 @@ class Preempted:
 
 
 Decision = Bound | Waits | Preempted
+
+
+def refused(nodes: int, reasons: Mapping[str, int]) -> str:
+    """Why no node will do, as the scheduler tells it; what it adds about preemption is left out."""
+    told = ", ".join(sorted(f"{number} {reason}" for reason, number in reasons.items()))
+    return f"0/{nodes} nodes are available: {told}." if told else f"0/{nodes} nodes are available."

@@ -294,9 +294,3 @@ def _of_one_node(allocation: Allocation) -> bool:
     return selector is not None and all(
         term.match_fields and not term.match_expressions for term in selector.terms
     )
-
-
-def refused(nodes: int, reasons: Mapping[str, int]) -> str:
-    """Why no node will do, as the scheduler tells it; what it adds about preemption is left out."""
-    told = ", ".join(sorted(f"{number} {reason}" for reason, number in reasons.items()))
-    return f"0/{nodes} nodes are available: {told}." if told else f"0/{nodes} nodes are available."
