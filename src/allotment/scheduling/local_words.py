@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from allotment.scheduling.local_accounts import Account
 from allotment.scheduling.local_desk import Desk
@@ -54,6 +54,7 @@ class Waits:
     counter: Counter
     taking: Taking
     had: Mapping[str, Account]
+    fits: dict[tuple[Any, ...], bool] = field(default_factory=dict)
 
     def of(self, line: Line) -> tuple[WaitReason, str] | None:
         """The reason and the words; None for what does not wait."""
@@ -78,17 +79,23 @@ class Waits:
         others += [other for other, ids, _ in self.counter.kept if ids and other is not line]
         if not others:
             return ""
-        desk = Desk(self.state)
-        for other, allocations in self.counter.given:
-            for allocation in allocations if other.own else ():
-                desk.hold(other.queue, allocation)
-        if not line.give(desk):
+        if line.claimed not in self.fits:
+            self.fits[line.claimed] = self._fits(line)
+        if not self.fits[line.claimed]:
             return ""
         teams = sorted({other.team for other in others if other.team != line.team})
         if not teams:
             return f"what is free is kept for `{others[0].queue.name}` of the same team"
         shown = "; ".join(share_words(self.had[team]) for team in teams[:_MANY])
         return f"what is free goes to others first: {shown}"
+
+    def _fits(self, line: Line) -> bool:
+        """Whether it would fit beside what this engine starts."""
+        desk = Desk(self.state)
+        for other, allocations in self.counter.given:
+            for allocation in allocations if other.own else ():
+                desk.hold(other.queue, allocation)
+        return bool(line.give(desk))
 
     def _coming(self, line: Line) -> str:
         """What is being given back for it, or will be."""
