@@ -155,6 +155,29 @@ def test_what_stands_was_there_before_what_is_planned(tmp_path: Path) -> None:
     assert named(scene(found, place), "letters").arrival == -1.0
 
 
+@pytest.mark.parametrize("lost", ["LocalQueue", "ClusterQueue"])
+def test_what_runs_goes_on_though_its_queue_is_gone(tmp_path: Path, lost: str) -> None:
+    queues = [
+        each for each in of_platform() if each["kind"] != lost or each["metadata"]["name"] != "laboratory"
+    ]
+    place = cluster(
+        *queues,
+        pod(
+            "spectra-0",
+            "laboratory",
+            on="node-1",
+            claim="n0",
+            labels={"kueue.x-k8s.io/queue-name": "laboratory"},
+        ),
+        claim("n0", "laboratory", "spectra-0", "gpu-0"),
+    )
+    shown = scene(repository(tmp_path), place)
+    assert named(shown, "spectra-0 of laboratory").running
+    course = simulate(shown.setting, shown.works, shown.run_times, Draws(1), 86_400.0)
+    spans = [each for each in course.spans if each.work == "spectra-0 of laboratory"]
+    assert [(each.node, each.ended) for each in spans] == [("node-1", 86_400.0)]
+
+
 def test_what_the_scheduler_does_not_manage_only_takes_its_devices(tmp_path: Path) -> None:
     found = repository(tmp_path)
     place = cluster(

@@ -91,9 +91,11 @@ class Ledger:
             self.orders.append(MayRun(job.work.name, count, reason="Admitted"))
 
     def _flavors_at(self, queue: str, work: Work, node: str) -> dict[str, str]:
+        """The flavors of the node that a queue charges; none where the queue is not there any more."""
         labels = self.state.nodes[node].labels if node in self.state.nodes else {}
         found: dict[str, str] = {}
-        for group in self.state.cluster_queues[queue].groups:
+        known = self.state.cluster_queues.get(queue)
+        for group in () if known is None else known.groups:
             fitting = [name for name in group.flavors if _suits(self.state, name, labels)]
             flavor = (fitting or group.flavors)[0]
             found |= dict.fromkeys((name for name in group.resources if name in work.ask.charges), flavor)
