@@ -10,6 +10,7 @@ Another user wrote what a notice says: it is read with care, and what makes no s
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -54,7 +55,8 @@ class Post:
         try:
             fd = self._opened(view.folder)
             if line != self._last:
-                os.pwrite(fd, line, 0)
+                if os.pwrite(fd, line, 0) < len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 os.ftruncate(fd, len(line))
                 self._last = line
         except OSError as error:

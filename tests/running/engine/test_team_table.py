@@ -20,6 +20,7 @@ from allotment.devices.claims import AllocatedDevice, Allocation
 from allotment.devices.describe import parse_description
 from allotment.devices.holders import Holder
 from allotment.devices.ledger import Ledger
+from allotment.errors import WorldError
 from allotment.needs import claim_for
 from allotment.platform.need import MemoryRange, Need
 from allotment.repository.model import Window
@@ -149,6 +150,21 @@ def test_a_notice_survives_its_folder(ledger: Ledger) -> None:
         each.unlink()
     ledger.folder.rmdir()
     with ledger.locked() as view:
+        post.write(view, {"format": 1})
+        assert [each.engine for each in notices(view)] == ["e1"]
+    post.close()
+
+
+def test_a_notice_that_was_written_in_part_is_no_notice_and_is_told(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    post, write = Post("e1"), os.pwrite
+    with ledger.locked() as view:
+        with monkeypatch.context() as full:
+            full.setattr(os, "pwrite", lambda fd, line, at: write(fd, line[:5], at))
+            with pytest.raises(WorldError, match="No space left"):
+                post.write(view, {"format": 1})
+        assert notices(view) == ()
         post.write(view, {"format": 1})
         assert [each.engine for each in notices(view)] == ["e1"]
     post.close()
