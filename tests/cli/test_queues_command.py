@@ -204,3 +204,20 @@ def test_a_platform_of_a_cluster_says_where_the_rest_is_known(run: Run, tmp_path
 )
 def test_a_bar_is_as_long_as_its_parts(parts: list[tuple[str, float]], whole: float, picture: str) -> None:
     assert bar(parts, whole, 10) == picture
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--pretend", "--describe", "2 x L4"), "--pretend is of runs on this machine"),
+        (("--over-time", "2h", "--describe", "2 x L4"), "--over-time is of this machine alone"),
+    ],
+)
+def test_a_world_that_would_not_be_looked_at_is_refused(
+    run: Run, tmp_path: Path, words: tuple[str, ...], told: str
+) -> None:
+    text = "engine: kubernetes\nscheduler: kueue\nbucket: s3://results\nteams: {a: {namespace: a, secret: s}}\n"
+    (tmp_path / "platform.yaml").write_text(text)
+    code, _, err = run("--platform", "platform.yaml", *words)
+    assert code == EXIT_USAGE
+    assert told in err

@@ -64,6 +64,8 @@ def command(
     with --pretend, how teams stand whose runs pretend to be on it.
     """
     if over_time is not None:
+        if asked.is_said and not pretend:
+            raise UsageError("--over-time is of this machine alone", remedy="leave the other world out")
         from allotment.cli.teams_over_time import shares_text
 
         write_out(shares_text(platform, over_time, names, form), out)
@@ -112,6 +114,11 @@ def _of_file(option: Path | None, pretended: ChosenWorld | None) -> Shares:
 
     platform, origin = find_platform(Path(), option=option, environ=os.environ)
     if platform.engine != "local":
+        if pretended is not None:
+            raise UsageError(
+                f"--pretend is of runs on this machine, and the platform ({origin}) is a cluster's",
+                remedy=f"leave --pretend out: `allot queues` tells of {pretended.name} by itself",
+            )
         return shares_of_file(platform, origin)
     return shares_here(platform, origin, standing_here(pretended))
 
