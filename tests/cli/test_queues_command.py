@@ -216,7 +216,9 @@ def test_a_bar_is_as_long_as_its_parts(parts: list[tuple[str, float]], whole: fl
 def test_a_world_that_would_not_be_looked_at_is_refused(
     run: Run, tmp_path: Path, words: tuple[str, ...], told: str
 ) -> None:
-    text = "engine: kubernetes\nscheduler: kueue\nbucket: s3://results\nteams: {a: {namespace: a, secret: s}}\n"
+    text = (
+        "engine: kubernetes\nscheduler: kueue\nbucket: s3://results\nteams: {a: {namespace: a, secret: s}}\n"
+    )
     (tmp_path / "platform.yaml").write_text(text)
     code, _, err = run("--platform", "platform.yaml", *words)
     assert code == EXIT_USAGE
