@@ -278,7 +278,7 @@ def test_the_explanation_is_data_too() -> None:
 
 
 @settings(deadline=None)
-@given(st.integers(1, 400_000), st.integers(1, 400))
+@given(st.integers(11, 400_000), st.integers(1, 400))
 def test_a_value_that_is_suggested_is_met_and_never_rounded_up(mebibytes: int, gibibytes: int) -> None:
     world = machine(card("gpu-0", f"{mebibytes}Mi"))
     found = looked(world, needing(gibibytes))

@@ -125,11 +125,11 @@ class _Look:
 
 
 def device_memory(driver: str, device: Device) -> int | None:
-    """The memory that a device publishes, in bytes; None when it publishes none."""
+    """The memory that a device publishes, in bytes; None when it publishes none, or less than nothing."""
     for key in ("memory", f"{driver}/memory"):
         if key in device.capacity:
             quantity = amount(device.capacity[key].value)
-            return None if quantity is None else -(-quantity.nanos // 10**9)
+            return None if quantity is None or quantity.nanos < 0 else -(-quantity.nanos // 10**9)
     return None
 
 

@@ -23,6 +23,9 @@ from allotment.needs.ways.whole import NOT_SHARED
 from allotment.platform.need import MemoryRange
 from allotment.quantities import GI, format_gi, parse_bytes
 
+LEAST_SHOWN: Final = -(-GI // 100)
+"""An amount that is still something when it is written in Gi."""
+
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
@@ -105,8 +108,8 @@ def _others_pass(
 
 
 def _suggested(clause: Clause, nearest: Candidate, others: Sequence[Candidate]) -> Suggestion | None:
-    if clause.kind is Kind.MEMORY and nearest.listed.memory:
-        return _of_memory(clause.memory, nearest.listed.memory, others)
+    if clause.kind is Kind.MEMORY and (memory := nearest.listed.memory or 0) >= LEAST_SHOWN:
+        return _of_memory(clause.memory, memory, others)
     if clause.kind is Kind.CAPACITY and clause.tolerated is not None:
         return _of_share(clause.tolerated, nearest, others)
     if clause.kind is Kind.CARD and (name := _catalogue_id(nearest.listed.card)):
@@ -135,7 +138,9 @@ def _of_share(exact: ExactRequest, nearest: Candidate, others: Sequence[Candidat
     """All of what the nearest device has of its memory, in whole GiB."""
     if set(exact.capacity) != {MEMORY} or MEMORY not in nearest.device.capacity:
         return None
-    most = parse_bytes(nearest.device.capacity[MEMORY].value)
+    most = nearest.listed.memory or 0
+    if most < GI:
+        return None
     value = f"{most // GI}Gi"
     changed = replace(exact, capacity={MEMORY: value})
     would = sum(offers(each.device, changed) for each in others)

@@ -73,7 +73,7 @@ def _counted(node: ClusterNode, cards: Sequence[tuple[str, Device]]) -> ClusterN
         **node.labels,
         PRODUCT: product_of(first).replace(" ", "-"),
         COUNT: str(len(cards)),
-        **({MEMORY: str(memory // MI)} if memory is not None else {}),
+        **({MEMORY: str(memory // MI)} if memory else {}),
     }
     return replace(node, labels=labels, allocatable={**node.allocatable, GPU: len(cards)})
 

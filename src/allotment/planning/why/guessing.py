@@ -19,7 +19,7 @@ from allotment.devices.classes import CPU_CLASS
 from allotment.needs.cards import CardChoice, card_selectors
 from allotment.needs.clauses import Candidate, Clause, Kind, clauses_of
 from allotment.needs.memory import memory_selectors
-from allotment.needs.nearest import in_gi
+from allotment.needs.nearest import LEAST_SHOWN, in_gi
 from allotment.needs.same import same_words
 from allotment.needs.select import unguarded
 from allotment.planning.why.guess import MOST_VALUES, ChangeKind, Guess, Other, other_values
@@ -149,7 +149,8 @@ class _Guessing:
     # ---- clauses that were made from the words of a need
 
     def _memory(self, clause: Clause) -> Iterator[Guess]:
-        asked, sizes = clause.memory, sorted({each.listed.memory or 0 for each in self.near} - {0})
+        told = {each.listed.memory or 0 for each in self.near}
+        asked, sizes = clause.memory, sorted(size for size in told if size >= LEAST_SHOWN)
         least = max(asked.at_least or 0, asked.more_than or 0)
         below = [size for size in sizes if size < least or size == asked.more_than]
         for size in reversed(below[-MOST_VALUES:]):
@@ -230,6 +231,8 @@ class _Guessing:
             for text in ordered[:MOST_VALUES]:
                 ratio = 1 - Quantity.parse(text).nanos / most
                 share = self.is_need and name == MEMORY
+                if share and parse_bytes(text) < LEAST_SHOWN:
+                    continue
                 amount = in_gi(parse_bytes(text)) if share or (name == MEMORY and text.isdigit()) else text
                 exact = replace(self.exact, capacity={**self.exact.capacity, name: amount})
                 words = f"write `share: {amount}`" if share else f"ask for {amount} of `{name}`"

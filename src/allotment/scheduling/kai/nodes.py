@@ -45,11 +45,14 @@ def _number(text: str | None) -> int | None:
 
 
 def gpu_memory(labels: Mapping[str, str]) -> tuple[int, bool]:
-    """Memory of each GPU in whole hundreds of MiB, and whether the node really says it."""
+    """Memory of each GPU in whole hundreds of MiB, and whether the node really says it.
+
+    A label of less than a hundred says nothing: no part of such a GPU is a number.
+    """
     told = _number(labels.get(_MEMORY_LABEL))
-    if told is None:
+    mebibytes = 0 if told is None else told if told < _TEBI else told // _TEBI
+    if mebibytes < LEAST_MEMORY:
         return LEAST_MEMORY, False
-    mebibytes = told if told < _TEBI else told // _TEBI
     return mebibytes - mebibytes % 100, True
 
 
