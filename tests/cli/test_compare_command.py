@@ -38,7 +38,7 @@ def data(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     [
         ([], ["default", "kueue", "kai", "both"]),
         (["--scheduler", "kai"], ["kai"]),
-        (["--with", "window=2"], ["kueue", "kueue with window=2"]),
+        (["--with", "window=2", "--with", " window=2;"], ["kueue", "kueue with window=2"]),
         (
             ["--scheduler", "default", "--scheduler", "kai", "--with", "window=2; pack=2"],
             ["default", "default with window=2; pack=2", "kai", "kai with window=2; pack=2"],
@@ -95,11 +95,16 @@ def test_markdown_is_a_table(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
+        (["--with", ";"], "changes nothing"),
         (["--with", "windows=2"], "did you mean `window`"),
         (["--at", "church-book=2h"], "did you mean `church-books`"),
         (["--at", "church-books=soon"], "write --at church-books=2h"),
+        (["--at", "church-books"], "does not say when"),
+        (["--at", "church-books=1h", "--at", "church-books=2h"], "at another time already"),
         (["--beside", "archives=x"], "did you mean `archive`"),
+        (["--beside", "archive"], "does not say where `archive` has its repository"),
         (["--beside", "archive=nowhere"], "there is no folder nowhere"),
+        (["--beside", f"archive={EXAMPLES / 'own-cluster/archive'}"], "whose files these are"),
         (["--set", "image_pul=3m"], "image_pull"),
     ],
 )

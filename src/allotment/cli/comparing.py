@@ -40,9 +40,12 @@ class Question:
 
     def variants(self, schedulers: Sequence[str], changes: Sequence[str]) -> Iterator[Variant]:
         """Each scheduler as it is, and with each group of changes."""
+        groups = dict.fromkeys(map(changes_of, changes))
+        if () in groups:
+            raise UsageError("`--with` changes nothing", remedy="write --with KEY=VALUE, such as window=8")
         for scheduler in schedulers:
-            for text in ("", *changes):
-                yield self._variant(scheduler, changes_of(text))
+            for group in ((), *groups):
+                yield self._variant(scheduler, group)
 
     def _variant(self, scheduler: str, changes: tuple[str, ...]) -> Variant:
         name = f"{scheduler} with {'; '.join(changes)}" if changes else scheduler
@@ -83,7 +86,7 @@ def question(
     inputs: tuple[Pace, Chances],
 ) -> Question:
     """The question that the options ask of what was found."""
-    others = tuple(beside_of(text, found.platform) for text in beside)
+    others = beside_of(beside, found.platform, found.team)
     files = Files(found.repository, found.platform, found.place, others)
     known = look_beside(found.known, others)
     return Question(files, found.team, found.names, known, _arrivals(at, files), inputs)
@@ -105,12 +108,16 @@ def _arrivals(texts: Sequence[str], files: Files) -> Mapping[str, float]:
     ]
     found = {}
     for text in texts:
-        name, _, moment = text.partition("=")
+        name, mark, moment = text.partition("=")
         if name not in known:
             raise UsageError(
                 f"`--at {text}` names no campaign, fleet or gang",
                 remedy=did_you_mean(name, known) or "write --at NAME=2h",
             )
+        if name in found:
+            raise UsageError(f"`--at {text}`: `{name}` is sent at another time already", remedy="keep one")
+        if not mark:
+            raise UsageError(f"`--at {text}` does not say when", remedy=f"write --at {name}=2h")
         try:
             found[name] = float(parse_duration(moment))
         except QuantityError as error:

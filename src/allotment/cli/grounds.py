@@ -92,7 +92,7 @@ def grounds(
     known = look(opened.repository, opened.team, bucket, chosen_names if names else ())
     if note:
         known = replace(known, notes=(*known.notes, note))
-    others = tuple(beside_of(text, opened.platform) for text in beside)
+    others = beside_of(beside, opened.platform, opened.team)
     known = look_beside(known, others)
     words = _bucket_words(opened, note)
     return Grounds(opened, chosen_names if names else (), chosen, asked, known, words, others, scheduler)
