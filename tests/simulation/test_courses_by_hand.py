@@ -10,9 +10,10 @@ from allotment.simulation.adapters.adapter import MayRun, Order
 from allotment.simulation.draws import Draws
 from allotment.simulation.outcome import End, Outcome
 from allotment.simulation.run_times import Basis, RunTimes, Sampled, Times
-from allotment.simulation.setting import Chances, Pace
+from allotment.simulation.setting import Chances, Pace, Scheduler
 from allotment.simulation.simulate import simulate
 from allotment.simulation.work import Kind, Running, Unit, Work
+from tests.simulation import adapter_scenes
 from tests.simulation.courses import ONE_CARD, Told, campaign, course, runs, setting_of, stop, volumes
 
 LOADS = RunTimes(guess=Times(Sampled([10.0]), Sampled([7.0]), Basis.GUESS))
@@ -333,3 +334,13 @@ def test_a_card_that_is_cut_on_demand_takes_time_to_cut(
     )
     start = outcome.spans[1].bound
     assert (outcome.spans[0].ready, outcome.spans[1].ready - start) == ready
+
+
+@pytest.mark.parametrize("scheduler", [Scheduler.SIMPLE, Scheduler.DEFAULT, Scheduler.KUEUE], ids=str)
+def test_pods_that_get_a_node_when_their_gang_is_through_go_with_its_job(scheduler: Scheduler) -> None:
+    made = adapter_scenes.setting(scheduler, {"a": 8.0}, cards=(1,), pace=Pace(job_sync=1.0))
+    work = replace(adapter_scenes.gang("g", "a", 2, seconds=100.0), least=1)
+    outcome = simulate(made, [work], RunTimes(), Draws(1), 1e6)
+    finished = outcome.ends[0].finished
+    assert finished is not None
+    assert max(span.ended for span in outcome.spans) <= finished

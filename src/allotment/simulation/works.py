@@ -100,7 +100,9 @@ class Works:
     def _left(self, job: Job) -> None:
         if job.finished is not None:
             return
-        if job.over:
+        if job.over and job.work.kind is Kind.GANG:
+            self.ends(job)  # with pods that got a node after it was through, and before its Job was seen to
+        elif job.over:
             self._finish(job)
         else:
             job.allowed = self.adapter.left(job.work.name, job.open_indexes, self.agenda.now)
