@@ -63,6 +63,27 @@ def test_the_queues_of_a_described_cluster_are_those_of_the_platforms_file(
     assert (share["queue"], share["quota"], share["limit"]) == ("archive", 2, 3)
 
 
+@pytest.mark.parametrize(
+    ("fleet", "told", "not_in_a_quota"),
+    [
+        (
+            "2 x A100-80 mig=1g.10gb*7",
+            "has 2 x A100-80 in 14 parts, and nothing",
+            "10 of 14 devices are in no",
+        ),
+        ("1 x A100-80, 1 x A100-80 mig=1g.10gb*7", "has 2 x A100-80 in 7 parts", "4 of 8 devices are in no"),
+        ("1 x H100-SXM mig=on-demand", "has 1 x H100-SXM-80, and nothing", ""),
+        ("8 x L4", "has 8 x L4, and nothing", "4 of 8 cards are in no"),
+    ],
+)
+def test_cards_are_counted_as_cards_and_parts_as_parts(
+    run: Run, fleet: str, told: str, not_in_a_quota: str
+) -> None:
+    text = run("queues", "--describe", fleet)
+    assert told in text
+    assert not_in_a_quota in text
+
+
 def test_what_fits_and_what_the_quota_lets_run_are_told_together(run: Run) -> None:
     told = why(run)
     assert "4 pods at once" in told

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from allotment.cli.cluster import hold_cluster
 from allotment.cli.opened import Opened, open_repository
+from allotment.cli.words import counted
 from allotment.cli.world import AskedWorld, ChosenWorld
 from allotment.devices.catalogue import find
 from allotment.errors import AllotmentError, FindingsError, UsageError
@@ -26,6 +27,7 @@ from allotment.planning.scenes.stage import as_cluster, staged
 from allotment.planning.scenes.values import Place
 from allotment.platform.find import find_platform
 from allotment.scheduling.state.claimed_devices import is_gpu
+from allotment.simulation.machines import PART, card_under
 from allotment.simulation.setting import Scheduler
 
 if TYPE_CHECKING:
@@ -53,13 +55,11 @@ def described(chosen: ChosenWorld, platform: Platform) -> Described:
 
 def _about(place: Place, platform: Platform) -> Iterator[str]:
     """What has to be known of a cluster that is none."""
-    cards = Counter(
-        card_name(device)
-        for published in place.world.slices
-        if is_gpu(published.driver)
-        for device in published.devices
+    cards, parts = _cards_and_parts(place)
+    told = ", ".join(
+        f"{count:,} x {card}" + (f" in {counted(parts[card], 'part')}" if parts[card] else "")
+        for card, count in sorted(cards.items())
     )
-    told = ", ".join(f"{count:,} x {card}" for card, count in sorted(cards.items()))
     yield f"{place.name} has {told or 'no cards'}, and nothing runs there"
     kinds = {name: _known(kind.card) for name, kind in platform.cards.items()}
     if absent := [
@@ -68,6 +68,18 @@ def _about(place: Place, platform: Platform) -> Iterator[str]:
         yield f"of the platform's `cards` there is no {' and no '.join(absent)}"
     if platform.scheduler != "default":
         yield "its queues are those that the platform's file becomes"
+
+
+def _cards_and_parts(place: Place) -> tuple[Counter[str], Counter[str]]:
+    """How many cards there are of each kind, and in how many parts those are that are cut already."""
+    kinds: dict[str, str] = {}
+    parts: Counter[str] = Counter()
+    for published in place.world.slices:
+        for device in published.devices if is_gpu(published.driver) else ():
+            kinds[card_under(str(published.device_id(device)))] = card_name(device)
+            if PART in device.name and not device.consumes_counters:
+                parts[card_name(device)] += 1
+    return Counter(kinds.values()), parts
 
 
 def _known(card: str) -> str | None:

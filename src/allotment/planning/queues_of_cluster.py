@@ -31,7 +31,7 @@ from allotment.kubernetes.kinds import (
 )
 from allotment.planning.queues import Share, Shares, share_of
 from allotment.planning.queues_of_kai import shares_of_kai
-from allotment.planning.quotas_and_cards import cards_there, limit_words, quota_words
+from allotment.planning.quotas_and_cards import cards_there, limit_words, noun_of, quota_words
 
 BOTH: Final = "both"
 NOBODY: Final = "default"
@@ -74,15 +74,16 @@ def shares_of_cluster(snapshot: Snapshot) -> Shares:
 def _beside_cards(shares: Shares, snapshot: Snapshot, scheduler: str) -> Shares:
     """The shares with what of the cards is in no quota, and which limits are never reached."""
     resources = shares.resources
+    noun = noun_of(snapshot)
     cards = cards_there(snapshot) if len(resources) == 1 else None  # several may count kinds of cards apart
     notes = [
         words
         for resource in resources
-        for words in quota_words(scheduler, shares.quota_in_all(resource), cards, resource)
+        for words in quota_words(scheduler, shares.quota_in_all(resource), cards, resource, noun)
     ]
     capacities = {each: capacities_of(snapshot, each, scheduler=scheduler) for each in resources}
     found = tuple(
-        replace(each, unreached=limit_words(capacities[each.resource][each.queue], cards))
+        replace(each, unreached=limit_words(capacities[each.resource][each.queue], cards, noun))
         for each in shares.shares
     )
     there = (

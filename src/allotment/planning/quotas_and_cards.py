@@ -17,6 +17,7 @@ from allotment.kubernetes.cluster.snapshot import Snapshot
 from allotment.kubernetes.kinds import NODE, SLICE, Kind
 from allotment.planning.queues import UNSTATED
 from allotment.scheduling.state.claimed_devices import is_gpu
+from allotment.simulation.machines import PART
 
 PLUGIN: Final = "nvidia.com/gpu"
 
@@ -43,6 +44,21 @@ def cards_there(snapshot: Snapshot) -> int | None:
     return published_cards + sum(_plugged(node) for node in snapshot.of(NODE)) or None
 
 
+def noun_of(snapshot: Snapshot) -> str:
+    """What is counted: cards, or devices where some are published in parts."""
+    names = (
+        str(_mapping(device).get("name"))
+        for published in snapshot.of(SLICE)
+        if is_gpu(str(_mapping(published.get("spec")).get("driver")))
+        for device in _listed(_mapping(published.get("spec")).get("devices"))
+    )
+    return "device" if any(PART in name for name in names) else "card"
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def _plugged(node: Mapping[str, Any]) -> int:
     count = str(_mapping(_mapping(node.get("status")).get("allocatable")).get(PLUGIN, 0))
     return int(count) if count.isdigit() else 0
@@ -56,20 +72,23 @@ def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def quota_words(scheduler: str, quota: Amount | None, cards: int | None, resource: str) -> Iterator[str]:
+def quota_words(
+    scheduler: str, quota: Amount | None, cards: int | None, resource: str, noun: str = "card"
+) -> Iterator[str]:
     """What of the cards is in no quota, or what the quotas promise that is not there."""
     if quota is None or cards is None or quota >= UNSTATED:
         return
     if quota > cards:
-        told = f"the quotas are {amount_text(quota)} `{resource}` together, and {_cards(cards)}"
+        told = f"the quotas are {amount_text(quota)} `{resource}` together, and {_there(cards, noun)}"
         yield f"{told}: not all of it can be had at once"
     elif scheduler == KUEUE and quota < cards:
         beyond = amount_text(cards - quota)
-        told = f"{beyond} of {cards:,} cards {'is' if beyond == '1' else 'are'} in no quota of `{resource}`"
+        of = f"{beyond} of {_counted(cards, noun)}"
+        told = f"{of} {'is' if beyond == '1' else 'are'} in no quota of `{resource}`"
         yield f"{told}, and Kueue gives out no more than the quotas together: raise them to have all used"
 
 
-def limit_words(capacity: Capacity, cards: int | None) -> str:
+def limit_words(capacity: Capacity, cards: int | None, noun: str = "card") -> str:
     """Why a limit is never reached, whatever the others leave idle; nothing of one that can be."""
     limit, most = capacity.limit, capacity.most
     if capacity.scheduler != KUEUE:
@@ -79,8 +98,12 @@ def limit_words(capacity: Capacity, cards: int | None) -> str:
     text = f"the limit of {amount_text(limit)} `{capacity.resource}` is never reached"
     if most is not None and limit > most:
         return f"{text}: with all that others could lend it has {amount_text(most)} at most"
-    return f"{text}: {_cards(cards)}" if cards is not None and limit > Fraction(cards) else ""
+    return f"{text}: {_there(cards, noun)}" if cards is not None and limit > Fraction(cards) else ""
 
 
-def _cards(count: int) -> str:
-    return f"there {'is' if count == 1 else 'are'} {count:,} card{'' if count == 1 else 's'}"
+def _there(count: int, noun: str) -> str:
+    return f"there {'is' if count == 1 else 'are'} {_counted(count, noun)}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -17,13 +17,13 @@ from allotment.simulation.setting import Pace, Setting
 from allotment.simulation.work import Work
 
 COUNTED: Final = "nvidia.com/gpu"
-_PART: Final = "-mig-"
+PART: Final = "-mig-"
 
 
 @lru_cache(maxsize=65536)
 def card_under(device: str) -> str:
     """The card that a device (``driver/pool/name``) is, or is a part of."""
-    place = device.find(_PART, device.rfind("/") + 1)
+    place = device.find(PART, device.rfind("/") + 1)
     return device if place < 0 else device[:place]
 
 
@@ -69,7 +69,7 @@ def _cut_on_demand(setting: Setting) -> Iterator[str]:
     published = setting.state.published
     for each in published.slices if published else ():
         for device in each.devices:
-            if device.consumes_counters and _PART in device.name:
+            if device.consumes_counters and PART in device.name:
                 yield card_under(f"{each.driver}/{each.pool.name}/{device.name}")
 
 
