@@ -52,7 +52,7 @@ class Fragments:
             for cpu, weight in weights:
                 usable[cpu] += weight * gain
         cpus = sorted(usable)
-        amounts = [total, *(total - gained for gained in accumulate(usable[cpu] for cpu in cpus))]
+        amounts = [total, *(max(0.0, total - gained) for gained in accumulate(map(usable.__getitem__, cpus)))]
         self._stairs[model, rest] = cpus, amounts
         return cpus, amounts
 
