@@ -20,6 +20,7 @@ from allotment.pictures.chart import (
     swatch,
     time_axis,
 )
+from allotment.pictures.counts import counted
 from allotment.pictures.curves import area, line, value_at, within
 from allotment.pictures.markup import Markup, element, joined, percent
 from allotment.pictures.over_time import QueueOverTime, Reclaimed, SharesOverTime, Steps
@@ -146,7 +147,7 @@ def _about(queue: QueueOverTime, extent: Extent, unit: str, lost: int) -> str:
     if queue.limit is not None:
         words.append(f"Its limit is {amount_words(queue.limit)}.")
     if lost:
-        words.append(f"Cards are taken back from it {lost} times.")
+        words.append(f"Cards are taken back from it {counted(lost, 'time')}.")
     return " ".join(words)
 
 

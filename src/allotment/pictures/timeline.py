@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import Final
 
 from allotment.pictures.chart import AXIS, Chart, Table, drawing, swatch, time_axis
+from allotment.pictures.counts import counted
 from allotment.pictures.folded import Body, draw_folded
 from allotment.pictures.lanes import MOST_ROWS, Bar, Drawn, Row, drawn_rows
 from allotment.pictures.markup import Markup, element, joined, number, percent
@@ -208,12 +209,13 @@ def _filled(paint: str) -> Markup:
 
 def _about(value: Timeline) -> str:
     if not value.bars:
-        return f"{len(value.rows)} cards, on which nothing runs."
+        return f"{counted(len(value.rows), 'card')}, on which nothing runs."
     works = len({bar.work for bar in value.bars})
     runs = {(bar.work, bar.label, bar.start): bar.struck for bar in value.bars}
     struck = sum(runs.values())
     lost = f" {struck} of them lost their card to others." if struck else ""
-    return f"{len(runs)} runs of {works} works on {len(value.rows)} cards.{lost} The numbers follow."
+    where = f"of {counted(works, 'work')} on {counted(len(value.rows), 'card')}"
+    return f"{counted(len(runs), 'run')} {where}.{lost} The numbers follow."
 
 
 def _table(value: Timeline) -> Table | None:

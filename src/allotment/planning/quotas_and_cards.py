@@ -15,6 +15,7 @@ from typing import Any, Final
 from allotment.kubernetes.cluster.capacity import KUEUE, Amount, Capacity, amount_text
 from allotment.kubernetes.cluster.snapshot import Snapshot
 from allotment.kubernetes.kinds import NODE, SLICE, Kind
+from allotment.pictures.counts import counted
 from allotment.planning.queues import UNSTATED
 from allotment.scheduling.state.claimed_devices import is_gpu
 from allotment.simulation.machines import PART
@@ -83,7 +84,7 @@ def quota_words(
         yield f"{told}: not all of it can be had at once"
     elif scheduler == KUEUE and quota < cards:
         beyond = amount_text(cards - quota)
-        of = f"{beyond} of {_counted(cards, noun)}"
+        of = f"{beyond} of {counted(cards, noun)}"
         told = f"{of} {'is' if beyond == '1' else 'are'} in no quota of `{resource}`"
         yield f"{told}, and Kueue gives out no more than the quotas together: raise them to have all used"
 
@@ -102,8 +103,4 @@ def limit_words(capacity: Capacity, cards: int | None, noun: str = "card") -> st
 
 
 def _there(count: int, noun: str) -> str:
-    return f"there {'is' if count == 1 else 'are'} {_counted(count, noun)}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return f"there {'is' if count == 1 else 'are'} {counted(count, noun)}"

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from allotment.pictures.counts import counted
 from allotment.planning.compare.comparing import Variant
 from allotment.planning.scenes.values import Assumption, Scene, Source
 from allotment.quantities import format_duration
@@ -91,7 +92,7 @@ def _assumed(
 ) -> Iterator[Assumption]:
     demand, cards = Demand.of(jobs), sum(node.gpus for node in nodes)
     listed = bool(trace.nodes) and not asked.nodes
-    size = f"{len(nodes):,} node{'' if len(nodes) == 1 else 's'} with {cards:,} cards"
+    size = f"{counted(len(nodes), 'node')} with {counted(cards, 'card')}"
     said = f"the jobs would hold {demand.cards:,.0f} cards in the mean if none waited"
     said = f"--nodes; {said}" if asked.nodes else said
     yield Assumption("the cluster", size, Source.STATED if listed or asked.nodes else Source.GUESS, said)
@@ -103,12 +104,14 @@ def _assumed(
         yield Assumption("a job that is taken back keeps", kept, Source.GUESS, "traces do not tell")
     unknown = sum(job.seconds is None and job.kind is not JobKind.FLEET for job in trace.jobs)
     if unknown:
-        yield Assumption("left out", f"{unknown:,} jobs", Source.STATED, "the trace has no run time of them")
+        yield Assumption(
+            "left out", counted(unknown, "job"), Source.STATED, "the trace has no run time of them"
+        )
 
 
 def _assumed_of(scheduler: Scheduler, asked: Asked, jobs: Sequence[Job]) -> Iterator[Assumption]:
     if scheduler is Scheduler.KAI and asked.depth:
-        depth = f"at most {asked.depth} jobs of a queue are looked at to take cards back for"
+        depth = f"to take cards back for, KAI looks at {counted(asked.depth, 'job')} of a queue at most"
         yield Assumption("queueDepthPerAction", depth, Source.GUESS, "KAI's own default is all of them")
     if scheduler is Scheduler.DEFAULT and len({job.priority for job in jobs}) > 1:
         said = "as priority classes do unless they say `preemptionPolicy: Never`, which allotment's own do"

@@ -17,6 +17,7 @@ from allotment.buckets.bucket import Bucket, Conflict, KeyMissing
 from allotment.buckets.keys import VolumeKeys, parse_attempt
 from allotment.buckets.once import PatientBucket
 from allotment.errors import AllotmentError
+from allotment.pictures.counts import counted
 from allotment.running.assignment import Limits
 from allotment.running.endings import Ended, PermanentFailureError
 from allotment.running.marks import mark_retried
@@ -78,12 +79,13 @@ class History:
         if self.failures > limits.retries:
             return PermanentFailureError(
                 "retries-used-up",
-                f"it failed {self.failures} times, and {limits.retries} retries are allowed",
+                f"it failed {counted(self.failures, 'time')}, and "
+                f"{counted(limits.retries, 'retry is', 'retries are')} allowed",
             )
         if self.fruitless >= max(1, limits.reclaims):
             return PermanentFailureError(
                 "reclaims-used-up",
-                f"it was reclaimed {self.fruitless} times in a row without finishing a new page",
+                f"it was reclaimed {counted(self.fruitless, 'time')} in a row without finishing a new page",
             )
         return None
 

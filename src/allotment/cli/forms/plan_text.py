@@ -22,6 +22,7 @@ from allotment.cli.forms.plan_words import (
     fits_words,
     heading,
     late_words,
+    many,
     moments,
     money_words,
     nothing_words,
@@ -126,7 +127,7 @@ def _rows(plan: Plan, work: WorkPlan, now: float) -> Iterator[tuple[str, str]]:
             yield "waits", f"{seconds}: {one_line(wait.message or wait.reason)}"
     yield "taken", f"back {back}" if (back := set_back_words(work)) else ""
     if not work.failed.is_nothing:
-        yield "fails", f"{amounts(work.failed)} volumes"
+        yield "fails", many(work.failed, "volume")
     yield "rests on", work.basis
 
 

@@ -118,6 +118,12 @@ def amounts(spread: Spread, unit: str = "") -> str:
     return f"{low if low == high else f'{low} to {high}'}{f' {unit}' if unit else ''}"
 
 
+def many(spread: Spread, word: str) -> str:
+    """A figure of what is counted: ``1 page``, ``3 to 5 pages``."""
+    figure = amounts(spread)
+    return f"{figure} {word}" if figure == "1" else f"{figure} {word}s"
+
+
 def uses_words(uses: tuple[CardUse, ...]) -> str:
     """Which cards, for how many hours."""
     return ", ".join(f"{amounts(use.hours)} h of {use.card or 'a card of no name'}" for use in uses)
@@ -135,17 +141,16 @@ def set_back_words(work: WorkPlan) -> str:
     """How often it is itself taken back; empty where it is not."""
     if work.reclaimed.is_nothing and work.pages_lost.is_nothing:
         return ""
-    pages = amounts(work.pages_lost)
-    return f"{amounts(work.reclaimed)} times, {pages} {'page' if pages == '1' else 'pages'} done again"
+    return f"{many(work.reclaimed, 'time')}, {many(work.pages_lost, 'page')} done again"
 
 
 def payer_words(payer: Payer) -> str:
     """How somebody pays."""
     parts = []
     if not payer.reclaimed.is_nothing:
-        parts.append(f"taken back {amounts(payer.reclaimed)} times")
+        parts.append(f"taken back {many(payer.reclaimed, 'time')}")
     if not payer.pages_lost.is_nothing:
-        parts.append(f"{amounts(payer.pages_lost)} pages done again")
+        parts.append(f"{many(payer.pages_lost, 'page')} done again")
     later = _later(payer)
     parts += [later] if later else []
     if not parts:

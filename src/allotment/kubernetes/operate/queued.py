@@ -88,7 +88,7 @@ def _without(part: Part) -> Decision:
 def _waiting(part: Part, window: tuple[int, int], asked: Object, queues: Queues) -> Decision:
     """A Job without quota: lowered to what fits, so that it is admitted; never below what its window says."""
     if part.slices.has_given_back:
-        return decision(part, Verb.STAYS, f"it waits for quota for the {part.left} volumes that are left")
+        return decision(part, Verb.STAYS, f"it waits for quota, and {left_words(part)}")
     queue = queues.queue_of(asked)
     hindered = "its LocalQueue is not there" if queue is None else queues.hindered(queue)
     if hindered is not None:

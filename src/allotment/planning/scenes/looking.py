@@ -13,6 +13,7 @@ from typing import Final
 from allotment.buckets.bucket import Bucket
 from allotment.buckets.keys import RecipeKeys, parse_record
 from allotment.errors import AllotmentError, in_one_line
+from allotment.pictures.counts import counted
 from allotment.planning.figures import Figures, read_figures
 from allotment.planning.scenes.pages import where_of
 from allotment.planning.scenes.values import Known
@@ -88,7 +89,10 @@ class _Reader:
             failed[name] = (marks.failed & wanted) - over
             if failed[name]:
                 number = len(failed[name])
-                told.append(f"{number:,} volumes have failed for good, and wait for `allot retry`")
+                some = f"{counted(number, 'volume')} {'has' if number == 1 else 'have'}"
+                told.append(
+                    f"{some} failed for good, and {'waits' if number == 1 else 'wait'} for `allot retry`"
+                )
             sample = _sample(sorted(there & over))
             figures[recipe] = read_figures(self.bucket, keys, sample).beside(figures.get(recipe))
             totals = (each.total for each in marks.complete.values() if each.total)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from allotment.pictures.counts import counted
 from allotment.planning.figures import Figures
 from allotment.planning.scenes.pages import counts_of, pages_of
 from allotment.planning.scenes.values import Assumption, Known, Source
@@ -31,7 +32,7 @@ def page_counts(
     found, shown, source, said = _found(pipeline, done, counts)
     if not unknown:
         return found, None
-    subject = f"pages of {unknown:,} of {len(volumes):,} volumes"
+    subject = f"pages of {unknown:,} of {counted(len(volumes), 'volume')}"
     remedy = REMEDY if source is Source.GUESS else ""
     return found, Assumption(subject, shown, source, said, remedy=remedy)
 

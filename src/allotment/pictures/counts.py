@@ -1,0 +1,8 @@
+"""How many of something there are, in words, for labels and sentences alike."""
+
+from __future__ import annotations
+
+
+def counted(number: int, word: str, plural: str = "") -> str:
+    """``1 page``, ``2 pages``, ``1,000 pages``; ``plural`` of a word that takes no s."""
+    return f"{number:,} {word if number == 1 else plural or f'{word}s'}"
