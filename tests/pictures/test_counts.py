@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from allotment.pictures.counts import counted
+from allotment.pictures.counts import counted, of_unit
 
 
 @pytest.mark.parametrize(
@@ -19,3 +19,12 @@ from allotment.pictures.counts import counted
 )
 def test_a_count_goes_with_its_word(number: int, words: tuple[str, ...], told: str) -> None:
     assert counted(number, *words) == told
+
+
+def test_an_amount_goes_with_its_unit() -> None:
+    assert [of_unit(each, "pods") for each in ("0", "1", "1.5", "11")] == [
+        "0 pods",
+        "1 pod",
+        "1.5 pods",
+        "11 pods",
+    ]

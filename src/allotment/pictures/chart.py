@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from allotment.pictures.counts import of_unit
 from allotment.pictures.markup import Markup, element, joined, number, percent
 from allotment.pictures.ticks import Extent, Tick, time_ticks
 
@@ -116,7 +117,7 @@ class Levels:
         """The numbers on their lines, the unit beside the uppermost, each on a plate over what is filled."""
         last = self.ticks[-1]
         words = [
-            (tick, f"{tick.label} {self.unit}" if tick is last else tick.label) for tick in self.ticks[1:]
+            (tick, of_unit(tick.label, self.unit) if tick is last else tick.label) for tick in self.ticks[1:]
         ]
         return joined(
             joined(

@@ -6,3 +6,8 @@ from __future__ import annotations
 def counted(number: int, word: str, plural: str = "") -> str:
     """``1 page``, ``2 pages``, ``1,000 pages``; ``plural`` of a word that takes no s."""
     return f"{number:,} {word if number == 1 else plural or f'{word}s'}"
+
+
+def of_unit(amount: str, unit: str) -> str:
+    """An amount beside its unit: ``1 pod``, ``4 pods``."""
+    return f"{amount} {unit.removesuffix('s') if amount == '1' else unit}"

@@ -20,7 +20,7 @@ from allotment.pictures.chart import (
     swatch,
     time_axis,
 )
-from allotment.pictures.counts import counted
+from allotment.pictures.counts import counted, of_unit
 from allotment.pictures.curves import area, line, value_at, within
 from allotment.pictures.markup import Markup, element, joined, percent
 from allotment.pictures.over_time import QueueOverTime, Reclaimed, SharesOverTime, Steps
@@ -141,7 +141,9 @@ def _triangle(words: str, each: Reclaimed, extent: Extent) -> Markup:
 
 def _about(queue: QueueOverTime, extent: Extent, unit: str, lost: int) -> str:
     had = [each for _, each in within(queue.allocated, extent)]
-    words = [f"{queue.name} has between {amount_words(min(had))} and {amount_words(max(had))} {unit}."]
+    words = [
+        f"{queue.name} has between {amount_words(min(had))} and {of_unit(amount_words(max(had)), unit)}."
+    ]
     if queue.quota is not None:
         words.append(f"It deserves {amount_words(queue.quota)}.")
     if queue.limit is not None:
@@ -194,7 +196,7 @@ def stack(value: SharesOverTime, name: str, paints: Mapping[str, int] | None = N
     ]
     if value.total is not None:
         y = levels.y(value.total)
-        words = f"all {amount_words(value.total)} {value.unit}"
+        words = f"all {of_unit(amount_words(value.total), value.unit)}"
         parts.append(element("line", class_="bound", x1=0, x2="100%", y1=y, y2=y))
         parts.append(element("text", words, class_="tick end strong", x="100%", y=y - 4))
     about = f"{value.unit} of {len(value.queues)} queues one over the other, from below in the order given."

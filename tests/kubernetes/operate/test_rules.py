@@ -259,7 +259,7 @@ def test_kueue_has_given_back_what_has_run_out_so_nothing_is_cut() -> None:
     assert "Kueue has given back" in one(world).reason
     world.works["letters"].slices[0].granted = None
     world.works["letters"].slices[0].evicted = True
-    assert "waits for quota for the 3 volumes" in one(world).reason
+    assert "it waits for quota, and 3 volumes are left" in one(world).reason
 
 
 @pytest.mark.parametrize(("said", "to"), [("3", 3), ("1", 2), ("0", 2)])
