@@ -96,7 +96,7 @@ KEYS = {
     "works": [
         "cards", "end_seconds", "failed", "finishes", "fits", "gpu_hours", "kind", "late", "money", "name",
         "never", "pages_left", "pages_lost", "reclaimed", "run_times", "start_seconds", "team", "volumes",
-        "volumes_left", "volumes_uncounted", "waits", "window", "window_over_time",
+        "volumes_left", "volumes_uncounted", "waits", "waits_for", "window", "window_over_time",
     ],
     "assumptions": ["maturity", "remedy", "said", "source", "subject", "value"],
     "bounds": ["bound", "kept", "limit", "missed", "p90"],

@@ -65,8 +65,8 @@ def test_where_nothing_begins_the_exit_code_says_so(
     path.write_text('{"work": "x", "gpus": 99, "seconds": 4}\n', encoding="utf-8")
     assert invoke(["simulate", "--trace", str(path), "--nodes", "1"]) == 1
     told = capsys.readouterr()
-    assert told.err == "nothing of it begins in any column\n"
-    assert "x does not begin under default" in told.out
+    assert told.err == "nothing of it can begin in any column\n"
+    assert "x can never begin under default" in told.out
     assert "cards in use over" not in told.out
 
 

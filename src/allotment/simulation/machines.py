@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
+from allotment.scheduling.state.state import State
 from allotment.simulation.setting import Pace, Setting
 from allotment.simulation.work import Work
 
@@ -36,6 +37,25 @@ def node_names(setting: Setting) -> list[str]:
             names.setdefault(each.node_name)
     names.update(dict.fromkeys(each.node for each in setting.state.devices if each.node))
     return list(names)
+
+
+def emptied(state: State) -> State:
+    """The state with everything free but what belongs to the nodes themselves."""
+    nodes = {
+        name: replace(node, taken=node.stays) if node.taken else node for name, node in state.nodes.items()
+    }
+    published = state.published
+    if published is not None and published.claims:
+        published = replace(published, claims=())
+    return replace(state, nodes=nodes, published=published)
+
+
+def is_held(state: State) -> bool:
+    """Whether somebody who stands in no work has any of it."""
+    published = state.published
+    return bool(published and published.claims) or any(
+        node.taken != node.stays for node in state.nodes.values()
+    )
 
 
 def cards_of(setting: Setting) -> dict[str, str]:

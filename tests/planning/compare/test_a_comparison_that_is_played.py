@@ -76,7 +76,7 @@ def test_what_does_not_end_is_told_with_the_reason() -> None:
         [Variant("kai", "simple", scene=none), Variant("both", "simple", scene=none)], Play(draws=1)
     )
     assert len(found.unended) == 2
-    assert found.unended[0].startswith("books does not begin under kai, both: ")
+    assert found.unended[0].startswith("books can never begin under kai, both: ")
     assert "What does not end" in "\n".join(as_text(found))
     assert "**What does not end**" in "\n".join(as_markdown(found))
 

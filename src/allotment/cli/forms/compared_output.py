@@ -36,8 +36,8 @@ def nothing_written(nothing: AllotmentError, form: str) -> str:
 
 
 def code_of(found: Comparison) -> int:
-    """The exit code: 1 where nothing begins in any column, which is told on standard error."""
+    """The exit code: 1 where nothing can begin in any column, which is told on standard error."""
     if not found.is_idle:
         return EXIT_FINE
-    click.echo("nothing of it begins in any column", err=True)
+    click.echo("nothing of it can begin in any column", err=True)
     return EXIT_REFUSED

@@ -117,6 +117,7 @@ def _work(work: WorkPlan) -> dict[str, Any]:
         "pages_lost": _spread(work.pages_lost),
         "failed": _spread(work.failed),
         "never": work.never or None,
+        "waits_for": work.waits_for or None,
         "run_times": work.basis or None,
     }
 
@@ -134,6 +135,7 @@ def _fits(fits: Fits) -> dict[str, Any]:
         "alternatives": [alternative_data(each) for each in fits.alternatives],
         "changes": [remedy_data(each) for each in fits.remedies],
         "notes": list(fits.notes),
+        "held": fits.held or None,
     }
 
 

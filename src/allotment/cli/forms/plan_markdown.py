@@ -12,6 +12,7 @@ from allotment.cli.forms.plan_words import (
     MARKS,
     amounts,
     assumption_words,
+    begins,
     bound_words,
     change_words,
     drawn,
@@ -80,7 +81,7 @@ def _row(plan: Plan, work: WorkPlan, now: float) -> Sequence[str]:
         return title(work), "never", "never", "", ""
     return (
         title(work),
-        moments(plan, work.start, now, begins=True),
+        begins(plan, work, now),
         moments(plan, work.end, now) if work.ends else "does not end",
         amounts(work.gpu_hours),
         "" if work.money is None or not work.cards else amounts(work.money, plan.currency),
@@ -92,7 +93,9 @@ def _said(plan: Plan, work: WorkPlan) -> Iterator[str]:
         yield f"{work.name}: {fits}"
     if work.never:
         yield f"{work.name} never runs: {work.never}"
-    if work.fits is not None and not work.fits.would:
+    if work.waits_for:
+        yield f"{work.name} waits for others: {work.waits_for}"
+    if work.fits is not None and (work.waits_for or not work.fits.would):
         yield from (f"{work.name} would fit: {each.words}" for each in work.fits.remedies[:2])
     if work.window and not work.never:
         yield f"{work.name} runs {sparkline([band.p50 for band in work.window])}"

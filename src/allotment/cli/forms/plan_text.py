@@ -16,6 +16,7 @@ from allotment.cli.forms.plan_words import (
     MARKS,
     amounts,
     assumption_words,
+    begins,
     bound_words,
     change_words,
     drawn,
@@ -101,12 +102,14 @@ def _work(plan: Plan, work: WorkPlan, now: float) -> Iterator[str]:
 
 def _rows(plan: Plan, work: WorkPlan, now: float) -> Iterator[tuple[str, str]]:
     yield "cards", fits_words(plan, work)
-    if work.fits is not None and (work.never or not work.fits.would):
+    if work.fits is not None and (work.never or work.waits_for or not work.fits.would):
         yield from (("try", each.words) for each in work.fits.remedies[:2])
     if work.never:
         yield "never", one_line(work.never)
         return
-    yield "starts", moments(plan, work.start, now, begins=True)
+    if work.waits_for:
+        yield "waits for", f"others: {one_line(work.waits_for)}"
+    yield "starts", begins(plan, work, now)
     if work.ends:
         yield "ends", moments(plan, work.end, now)
     if work.late is not None:

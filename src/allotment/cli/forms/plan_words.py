@@ -86,7 +86,7 @@ def fits_words(plan: Plan, work: WorkPlan) -> str:
     told = fits.sentence + (f" ({cards})" if cards and fits.would else "")
     if fits.would and fits.free < fits.would:
         told += f", {fits.free:,} of them free now"
-    if not fits.obstacle or work.never == fits.obstacle:
+    if work.waits_for or not fits.obstacle or work.never == fits.obstacle:
         return told
     return f"{told}; {fits.obstacle}"
 
@@ -98,6 +98,20 @@ def moment(plan: Plan, seconds: float | None, now: float, *, begins: bool = Fals
     if begins and seconds < AT_ONCE:
         return "at once"
     return f"in {span(seconds)} ({_by_the_clock(plan.at + seconds, now)})"
+
+
+def begins(plan: Plan, work: WorkPlan, now: float) -> str:
+    """When a work begins; of one that does not, what that hangs on."""
+    return moments(plan, work.start, now, begins=True) + if_they_stay(plan, work)
+
+
+def if_they_stay(plan: Plan, work: WorkPlan) -> str:
+    """That a work does not begin if others stay, and how to say when they end."""
+    known = plan.others_stay
+    if known is None or work.never or work.start.p50 is not None:
+        return ""
+    told = f" ({known.remedy})" if known.remedy else ""
+    return f", if others stay{told}"
 
 
 def _by_the_clock(at: float, now: float) -> str:
@@ -206,7 +220,9 @@ def scheduler_words(plan: Plan) -> Iterator[str]:
     """Where nobody is there who could pay."""
     if plan.payers:
         return
-    if not plan.others:
+    if not plan.others and plan.others_stay is not None:
+        yield f"nobody: {plan.others_stay.subject}, and what they have is not taken from them"
+    elif not plan.others:
         yield "nobody: nothing else is known to run or wait there"
     else:
         yield f"nobody: of {counted(plan.others, 'other work')} none is taken back or a minute later"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Final
 
-from allotment.cli.forms.plan_words import bound_words
+from allotment.cli.forms.plan_words import bound_words, if_they_stay
 from allotment.cli.pages.colours import Colours
 from allotment.cli.pages.course import share_parts
 from allotment.cli.pages.plan_picture import drawn_course, plan_colours, title_of
@@ -75,12 +75,20 @@ def _lead(plan: Plan) -> str:
     if never:
         return f"{never[0].name} will never run: {never[0].never}."
     broken = [each.words for each in plan.held if not each.is_kept]
-    parts = [*(f"Not kept: {words}." for words in broken)]
+    parts = [*(f"Not kept: {words}." for words in broken), *_waiting(plan)]
     if plan.works and any(each.ends for each in plan.works):
         parts.append(f"All of it ends after {interval(plan.end, span)}.")
     if plan.works:
         parts.append(_payers(plan.payers))
     return " ".join(part for part in parts if part)
+
+
+def _waiting(plan: Plan) -> Iterator[str]:
+    """What waits for others beyond the horizon, and what that hangs on."""
+    for each in plan.works[:MOST_WORKS]:
+        if each.waits_for or if_they_stay(plan, each):
+            others = f" for others: {each.waits_for}" if each.waits_for else ""
+            yield f"{each.name} waits{others}; it does not begin{if_they_stay(plan, each)}."
 
 
 def _payers(payers: Sequence[Payer]) -> str:
@@ -99,7 +107,7 @@ def _figures(plan: Plan, clock: datetime | None) -> Iterator[KeyFigure]:
         if any(each.ends for each in works):
             yield KeyFigure("ends after", half(plan.end, span), _detail(plan.end, clock))
         yield KeyFigure("GPU-hours", half(plan.gpu_hours, plain_hours), tenths(plan.gpu_hours, plain_hours))
-        if plan.money is not None:
+        if plan.money is not None and any(each.cards for each in works):
             words = money(plan.currency)
             yield KeyFigure("cost", half(plan.money, words), tenths(plan.money, words))
         who = "nobody" if not plan.payers else counted(len(plan.payers), "work")
@@ -180,7 +188,9 @@ def _course(plan: Plan, clock: datetime | None, colours: Colours) -> Iterator[Se
 def _paying(plan: Plan) -> Section:
     if not plan.payers:
         words = "Nobody: no work of others is taken back or later for it."
-        if not plan.others:
+        if not plan.others and plan.others_stay is not None:
+            words = f"Nobody: {plan.others_stay.subject}, and what they have is not taken from them."
+        elif not plan.others:
             words = "Nobody: there is no other work."
         return Section("Who pays", (paragraph(words),))
     rows = tuple(

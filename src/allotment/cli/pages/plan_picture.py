@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 
+from allotment.cli.forms.plan_words import if_they_stay
 from allotment.cli.pages.colours import Colours, colours_of
 from allotment.cli.pages.course import Planned, cards, extent_of, shares_of
 from allotment.pictures.alone import Captioned, alone
@@ -24,13 +25,19 @@ class DrawnCourse:
     shares: SharesOverTime | None
 
 
+def _nothing(plan: Plan) -> str:
+    """That nothing runs, and what that hangs on where it waits for others."""
+    waiting = [found for each in plan.works if (found := if_they_stay(plan, each))]
+    return f"Nothing of it runs{waiting[0] if waiting else ''}."
+
+
 def plan_picture(plan: Plan, zone: tzinfo = UTC) -> str:
     """The file's text (SVG): the cards over time, and who has them; clock times are of the zone."""
     clock = datetime.fromtimestamp(plan.at, zone) if plan.at > 0 else None
     colours = plan_colours(plan)
     drawn = drawn_course(plan, clock, colours)
     if drawn is None:
-        return alone(title_of(plan), (), "Nothing of it runs.")
+        return alone(title_of(plan), (), _nothing(plan))
     pictures = [Captioned(drawn.cards, f"What runs on each card, under {plan.scheduler}")]
     if drawn.shares is not None and len(drawn.shares.queues) > 1:
         together = stack(drawn.shares, "share-all", colours.teams)

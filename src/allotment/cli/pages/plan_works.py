@@ -38,7 +38,7 @@ def fits_section(works: Sequence[WorkPlan]) -> Section:
 def _fit_row(work: WorkPlan, fits: Fits) -> tuple[str, ...]:
     kinds = ", ".join(f"{count:,} × {card}" for card, count in fits.cards)
     would = f"{fits.would:,} of {fits.all:,}" + (f": {kinds}" if kinds else "")
-    why = fits.obstacle or (fits.sentence if fits.state is not State.FITS else "")
+    why = work.waits_for or fits.obstacle or (fits.sentence if fits.state is not State.FITS else "")
     return work.name, STATES[fits.state], would, f"{fits.free:,}", why
 
 

@@ -241,5 +241,8 @@ class Comparison:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing begins in any of them, in the first draw."""
-        return not any(column.course.spans for column in self.played if column.course is not None)
+        """Whether nothing begins in any of them, in the first draw, nor would once others had ended."""
+        courses = [column.course for column in self.played if column.course is not None]
+        if any(course.spans for course in courses):
+            return False
+        return all(end.never for course in courses for end in course.ends)

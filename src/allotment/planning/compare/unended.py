@@ -30,8 +30,14 @@ def _of(column: Column) -> Iterator[tuple[str, str, str]]:
     for end in column.course.ends:
         ends = end.work in column.figures.finishes
         if end.finished is None and (ends or end.started is None):
-            does = "does not end" if end.started is not None else "does not begin"
-            yield end.work, does, " ".join((end.never or _last(column.course, end)).split())
+            yield end.work, _does(end), " ".join((end.never or _last(column.course, end)).split())
+
+
+def _does(end: WorkEnd) -> str:
+    """What becomes of it: apart from what waits for others is what would not begin with everything free."""
+    if end.started is not None:
+        return "does not end"
+    return "can never begin" if end.never else "does not begin"
 
 
 def _last(outcome: Outcome, end: WorkEnd) -> str:

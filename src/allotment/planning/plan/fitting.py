@@ -67,6 +67,7 @@ def fits_of(
         alternatives=told.alternatives,
         remedies=told.changes,
         notes=(*asked.given_up, *told.notes),
+        held=told.cause.words if told.cause is not None and told.state is State.WAITS else "",
     )
     return fits, tuple(caveats_of(name, asked.claim, world, version))
 

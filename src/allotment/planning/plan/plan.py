@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from allotment.planning.scenes.values import Assumption
+from allotment.planning.scenes.values import THEY_STAY, Assumption
 from allotment.planning.why.trying import Change as Remedy
 from allotment.planning.why.why import Alternative, State
 from allotment.simulation.outcome import Outcome
@@ -59,7 +59,7 @@ class Fits:
     """Which devices would do for one pod: ``would`` of ``all`` (``free`` of them now), by kind of card.
 
     ``sentence`` says it; ``obstacle`` is the first thing that stands in the way of others, empty where
-    nothing does; ``remedies`` were tried with the allocator.
+    nothing does; ``remedies`` were tried with the allocator. ``held`` says who has what it waits for.
     """
 
     asks: str
@@ -73,6 +73,7 @@ class Fits:
     alternatives: tuple[Alternative, ...] = ()
     remedies: tuple[Remedy, ...] = ()
     notes: tuple[str, ...] = ()
+    held: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,13 @@ class WorkPlan:
     def ends(self) -> bool:
         """Whether it is of a kind that ends."""
         return self.kind != "fleet"
+
+    @property
+    def waits_for(self) -> str:
+        """Who has the devices that it waits for, where it does not begin in at least half of the draws."""
+        if self.never or self.start.p50 is not None or self.fits is None:
+            return ""
+        return self.fits.held
 
     @property
     def fails_whole(self) -> bool:
@@ -233,6 +241,11 @@ class Plan:
     def is_nothing(self) -> bool:
         """Whether there is nothing to do."""
         return self.changes.are_none
+
+    @property
+    def others_stay(self) -> Assumption | None:
+        """That others have what they have to the end, where that is assumed, and of whom."""
+        return next((each for each in self.assumptions if each.value == THEY_STAY), None)
 
     @property
     def is_kept(self) -> bool:

@@ -19,6 +19,7 @@ from allotment.kubernetes.cluster.kai_objects import SHARD, read_queue, settings
 from allotment.kubernetes.cluster.kueue_state import scene_of
 from allotment.kubernetes.kinds import Object
 from allotment.planning.scenes.asks import card_name
+from allotment.planning.scenes.owners import is_of_node
 from allotment.planning.scenes.stage import Stage
 from allotment.scheduling.kai import Settings as KaiSettings
 from allotment.scheduling.kueue import Settings as KueueSettings
@@ -106,19 +107,25 @@ def _users(claim: ResourceClaim) -> frozenset[str]:
 def _nodes(stage: Stage, placed: frozenset[str]) -> Iterator[ClusterNode]:
     """Nodes with what pods take that stand in no work; where no Node object is at all, unbounded ones."""
     taken: dict[str, dict[str, int]] = {}
+    stays: dict[str, dict[str, int]] = {}
     for pod in stage.real.of(kinds.POD) if stage.real is not None else ():
         node = (pod.get("spec") or {}).get("nodeName")
         if node and not _is_over(pod) and _key(pod) not in placed:
-            here = taken.setdefault(str(node), {})
-            for name, amount in {**pod_requests(pod.get("spec") or {}), "pods": 1}.items():
-                here[name] = here.get(name, 0) + amount
+            amounts = {**pod_requests(pod.get("spec") or {}), "pods": 1}
+            for table in (taken, stays) if is_of_node(pod) else (taken,):
+                here = table.setdefault(str(node), {})
+                for name, amount in amounts.items():
+                    here[name] = here.get(name, 0) + amount
     known = set[str]()
     for each in stage.snapshot.of(kinds.NODE):
         found = read_node({**each, "status": _status_or_ready(each)})
         known.add(found.name)
         have = found.allocatable.keys() | {"cpu", "memory", "pods", GPU}
-        here = {name: amount for name, amount in taken.get(found.name, {}).items() if name in have}
-        yield replace(found, taken=here)
+        its, its_own = (
+            {name: amount for name, amount in table.get(found.name, {}).items() if name in have}
+            for table in (taken, stays)
+        )
+        yield replace(found, taken=its, stays=its_own)
     levels = {level.label: "described" for level in stage.platform.topology}
     for name in dict.fromkeys(each.node_name for each in stage.world.slices if each.node_name):
         if name in known:

@@ -10,6 +10,7 @@ from allotment.kubernetes.kinds import Object
 from allotment.kubernetes.render.names import PREFIX, cut
 
 JOB_NAME: Final = "batch.kubernetes.io/job-name"
+_OF_NODES: Final = frozenset({"DaemonSet", "Node"})
 Owner = tuple[str, str]
 """Namespace and name of what pods belong to."""
 
@@ -24,6 +25,12 @@ def owner_of(pod: Object) -> Owner:
         return namespace, cut(str(labels[f"{PREFIX}fleet"]), 52)
     owners = fields.items(pod, "metadata", "ownerReferences")
     return namespace, fields.text(owners[0], "name") if owners else str(pod["metadata"]["name"])
+
+
+def is_of_node(pod: Object) -> bool:
+    """Whether it belongs to the node itself, of a DaemonSet or started by its kubelet, and stays as long."""
+    owners = fields.items(pod, "metadata", "ownerReferences")
+    return any(each.get("kind") in _OF_NODES for each in owners)
 
 
 def owned(workload: Object) -> Owner:

@@ -30,6 +30,7 @@ from allotment.planning.scenes.owners import (
     goes_on,
     has_succeeded,
     is_finished,
+    is_of_node,
     key_of,
     least,
     name_of,
@@ -38,7 +39,7 @@ from allotment.planning.scenes.owners import (
     width,
 )
 from allotment.planning.scenes.stage import Stage
-from allotment.planning.scenes.values import Assumption, Choices, Source
+from allotment.planning.scenes.values import THEY_STAY, Assumption, Choices, Source
 from allotment.planning.scenes.works import LiveJob, together_of
 from allotment.scheduling.state.read_workloads import seconds
 from allotment.simulation.run_times import Times
@@ -85,6 +86,7 @@ class _Desk:
     found: Standing
     claims: dict[str, ResourceClaim] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
+    aside: int = 0
 
     def look(self, mine: frozenset[Owner]) -> None:
         """At every pod with devices, and at every workload that has none yet."""
@@ -105,8 +107,7 @@ class _Desk:
         jobs = {key_of(each) for each in self.snapshot.of(kinds.JOB) if goes_on(each)}
         for owner in sorted((pods.keys() | workloads.keys() | jobs) - mine):
             self._other(owner, pods.get(owner, []), workloads.get(owner))
-        if self.found.works:
-            self._told()
+        self._told()
 
     def _live(self, owner: Owner, pods: list[Object], succeeded: frozenset[int]) -> LiveJob:
         """How a Job of the repository stands; one that has ended, or is gone, does not come back.
@@ -163,6 +164,7 @@ class _Desk:
         team = self._team(owner[0], pods, job, workload)
         template = self._template(pods, job, workload)
         if team is None or template is None:
+            self.aside += any(fields.text(pod, "spec", "nodeName") and not is_of_node(pod) for pod in pods)
             return
         running = self._running(pods)
         count = max(len(pods), width(job, workload))
@@ -259,19 +261,32 @@ class _Desk:
         return name
 
     def _told(self) -> None:
-        """What is taken of those whose end nobody knows."""
+        """What is taken of those whose end nobody knows: of works, and of who only has room or devices."""
         stays = self.choices.stays
-        unknown = [each for each in self.found.works if not each.recipe]
-        if not unknown:
-            return
-        subject = f"{len(unknown):,} {'work' if len(unknown) == 1 else 'works'} of others that run or wait"
-        if stays is not None:
+        unknown = sum(not each.recipe for each in self.found.works)
+        aside = self.aside + sum(bool(each.devices) and not each.users for each in self.claims.values())
+        if unknown and stays is not None:
             said = f"each pod takes {stays:,.0f} s; those that run have had a part of it, by chance"
-            self.found.assumptions.append(Assumption(subject, "they end", Source.STATED, said))
+            self.found.assumptions.append(Assumption(_others(unknown), "they end", Source.STATED, said))
+            unknown = 0
+        if not unknown + aside:
             return
-        said = "nobody can tell when they end; their devices come free only by reclaim or preemption"
-        remedy = "take a time for them: `--set others_stay=4h`"
-        self.found.assumptions.append(Assumption(subject, "they stay", Source.DEFAULT, said, remedy=remedy))
+        said, remedy = (
+            "nobody can tell when they end; their devices come free only by reclaim or preemption",
+            "",
+        )
+        if unknown or (self.stage.scheduler in _WITHOUT_QUEUES and stays is None):
+            remedy = "take a time for them: `--set others_stay=4h`"
+        elif not unknown:
+            said = (
+                "they are in no queue that is planned for; nobody can tell when they end, or takes from them"
+            )
+        subject = _others(unknown + aside)
+        self.found.assumptions.append(Assumption(subject, THEY_STAY, Source.DEFAULT, said, remedy=remedy))
+
+
+def _others(many: int) -> str:
+    return f"{many:,} {'work' if many == 1 else 'works'} of others that run or wait"
 
 
 def lost_templates(stage: Stage) -> tuple[Object, ...]:

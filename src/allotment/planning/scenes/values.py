@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 from allotment.devices.world import World
 from allotment.kubernetes.cluster.snapshot import Snapshot
@@ -54,6 +55,10 @@ class Assumption:
     said: str = ""
     maturity: Maturity | None = None
     remedy: str = ""
+
+
+THEY_STAY: Final = "they stay"
+"""What is taken of others of whom nobody says when they end."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,10 @@ class Topology:
 
 @dataclass(frozen=True, slots=True)
 class ClusterNode:
-    """A node that pods are placed on; ``taken`` is what pods use that no workload here accounts for."""
+    """A node that pods are placed on; ``taken`` is what pods use that no workload here accounts for.
+
+    ``stays`` is the part of that which belongs to the node itself, as DaemonSets do, and never comes free.
+    """
 
     name: str
     labels: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -111,3 +114,4 @@ class ClusterNode:
     taints: tuple[Taint, ...] = ()
     ready: bool = True
     schedulable: bool = True
+    stays: Mapping[str, int] = field(default_factory=dict, hash=False)

@@ -27,6 +27,7 @@ from allotment.scheduling.state.state import State
 from allotment.simulation.adapters.adapter import Order, PodId, Start, Stop, Waits
 from allotment.simulation.adapters.alike import MANY, Likeness, Line
 from allotment.simulation.adapters.as_pods import allocations_of, devices_of, nodes_of, requests_of
+from allotment.simulation.machines import emptied
 from allotment.simulation.setting import Setting
 from allotment.simulation.work import Kind, Work
 
@@ -238,9 +239,9 @@ class Binder:
             line.untold.clear()
 
     def _never(self, pod: Pod) -> bool:
-        """Whether a pod finds no place even where nothing else stands."""
+        """Whether a pod finds no place even where nothing else stands, and others have given all back."""
         alone = replace(pod, gang=None, created=0.0)
-        state = replace(self.empty, pods=Shelf({alone.key: alone}))
+        state = replace(emptied(self.empty), pods=Shelf({alone.key: alone}))
         memory = Memory(self.setting.default, index=self.memory.index)
         decisions, _memory = decide(state, memory, 0.0)
         return not any(isinstance(each, Bound) for each in decisions)

@@ -24,6 +24,7 @@ from allotment.simulation.adapters.adapter import Order, PodId, Start, Stop, Wai
 from allotment.simulation.adapters.kai_ground import Asked, KaiGround, claims_of, most_placed
 from allotment.simulation.adapters.kai_jobs import Job, pod_name
 from allotment.simulation.adapters.widths import open_indexes, width_of
+from allotment.simulation.machines import emptied, is_held
 from allotment.simulation.setting import Setting
 from allotment.simulation.work import Kind, Work
 
@@ -298,7 +299,9 @@ class KaiAdapter:
         return self.hopeless[work]
 
     def _would_start(self, job: Job, now: float) -> bool:
-        """Whether its least would start with nobody else there."""
+        """Whether its least would start with nobody else there, and all given back that others have."""
+        if is_held(self.setting.state):
+            return self._would_start_where_all_is_free(job, now)
         key, group = next((key, group) for key, group in job.groups() if group is not None)
         few = replace(group, pods=group.pods[: job.minimum], more=0, like=None)
         names = [name for pod in few.pods for name in pod.claims]
@@ -306,6 +309,13 @@ class KaiAdapter:
         alone = replace(self.state, pod_groups=Shelf({key: few}), claims=claims)
         decisions, _ = decide(alone, Memory(self.setting.kai), now, self.ties)
         return any(isinstance(each, Bound) for each in decisions)
+
+    def _would_start_where_all_is_free(self, job: Job, now: float) -> bool:
+        setting = replace(self.setting, state=emptied(self.setting.state))
+        alone = KaiAdapter(setting, [job.work], placing=self.placing)
+        alone.arrived(job.work, now)
+        alone.created([PodId(job.work.name, number, 0) for number in range(job.minimum)], now)
+        return any(isinstance(each, Start) for each in alone.round(now))
 
     def notes(self) -> Sequence[str]:
         """What counting by class cannot say, and what was done by hand."""
