@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar
 from unittest.mock import patch
 
 from allotment.cli import invoke
-from allotment.cli.planned import planned
+from allotment.cli.plans.planned import planned
 from allotment.planning.compare.comparing import compare
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ def outputs(call: list[str]) -> dict[str, str]:
         in_greenwich(),
         chdir(EXAMPLES),
         patch("allotment.cli.commands.plan.time", clock),
-        patch("allotment.cli.planned.planned", cache_all(planned)),
+        patch("allotment.cli.plans.planned.planned", cache_all(planned)),
         patch("allotment.planning.compare.comparing.compare", cache_all(compare)),
     ):
         forms = [form for form in FORMS if call[0] == "plan" or form != ONLY_OF_PLANS]

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import yaml
 
-from allotment.cli.inputs import inputs_of
+from allotment.cli.plans.inputs import inputs_of
 from allotment.devices.catalogue import find
 from allotment.kubernetes.client import Client
 from allotment.kubernetes.cluster.file_reading import read_file

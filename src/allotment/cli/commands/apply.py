@@ -111,7 +111,7 @@ def command(
     """
     saved = None
     if plan is not None:
-        from allotment.cli.saved_plan import saved_plan
+        from allotment.cli.plans.saved_plan import saved_plan
 
         others = [option for option, said in (("--prune", prune), ("--again", again)) if said]
         saved = saved_plan(plan, names, others=others)

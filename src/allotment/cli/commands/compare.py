@@ -9,7 +9,7 @@ import click
 from allotment.cli.columns import terminal_width
 from allotment.cli.ending import ended_by_term
 from allotment.cli.forms.compared_output import code_of, nothing_written, written
-from allotment.cli.inputs import inputs_of, inputs_option
+from allotment.cli.plans.inputs import inputs_of, inputs_option
 from allotment.cli.progress import Progress
 from allotment.cli.ranges import NumberRange
 from allotment.cli.shared import output_option, world_options, write_out
@@ -94,8 +94,8 @@ def command(
     It is a simulation by models of the schedulers; what it takes for granted stands below. The exit code is
     0 whatever the answer is, also that there is nothing to do, and 1 where nothing begins in any column.
     """
-    from allotment.cli.comparing import NothingLeftError, question, schedulers_of
-    from allotment.cli.grounds import grounds
+    from allotment.cli.plans.comparing import NothingLeftError, question, schedulers_of
+    from allotment.cli.plans.grounds import grounds
     from allotment.planning.compare.comparing import Play, compare
 
     hold_writable(out)

@@ -12,7 +12,7 @@ import click
 
 from allotment.cli.columns import terminal_width
 from allotment.cli.ending import ended_by_term
-from allotment.cli.inputs import inputs_of, inputs_option
+from allotment.cli.plans.inputs import inputs_of, inputs_option
 from allotment.cli.progress import Progress
 from allotment.cli.shared import output_option, safe, world_options, write_out
 from allotment.cli.world import AskedWorld, any_world
@@ -86,14 +86,14 @@ def command(
     Exits 0 when there is nothing against it, and 1 when something is refused or never fits, or when the
     budget or the deadline is missed in more than one draw of ten.
     """
-    from allotment.cli.bounds import budget_of, deadline_of
     from allotment.cli.forms.plan_data import as_json
     from allotment.cli.forms.plan_markdown import as_markdown
     from allotment.cli.forms.plan_text import as_text
-    from allotment.cli.grounds import grounds
     from allotment.cli.pages.plan import plan_page
     from allotment.cli.pages.plan_picture import plan_picture
-    from allotment.cli.planned import planned
+    from allotment.cli.plans.bounds import budget_of, deadline_of
+    from allotment.cli.plans.grounds import grounds
+    from allotment.cli.plans.planned import planned
     from allotment.cli.words import local
     from allotment.planning.plan.plan import Plan
     from allotment.planning.plan.question import HORIZON, Question

@@ -167,7 +167,14 @@ def command(
     is, who shares it, what a job keeps) is an input, and stands below the answer. The exit code is 0, and 1
     where nothing begins in any column.
     """
-    from allotment.cli.simulating import DAY, compared, fillings_of, seconds_of, write_events, write_jobs
+    from allotment.cli.plans.simulating import (
+        DAY,
+        compared,
+        fillings_of,
+        seconds_of,
+        write_events,
+        write_jobs,
+    )
     from allotment.planning.compare.comparing import Play
     from allotment.planning.trace_scenes import Asked
     from allotment.simulation.filling.policies import Name

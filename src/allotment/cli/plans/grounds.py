@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from allotment.buckets.bucket import Bucket
-from allotment.cli.beside import beside_of
 from allotment.cli.cluster import hint_at_cluster
 from allotment.cli.opened import Opened, open_repository, show_warnings
+from allotment.cli.plans.beside import beside_of
 from allotment.cli.world import AskedWorld, ChosenWorld
 from allotment.errors import AllotmentError, FindingsError, Severity, in_one_line
 from allotment.needs import need_findings

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from allotment.cli.beside import beside_of
-from allotment.cli.grounds import Grounds
+from allotment.cli.plans.beside import beside_of
+from allotment.cli.plans.grounds import Grounds
 from allotment.errors import AllotmentError, UsageError, did_you_mean, in_one_line
 from allotment.planning.compare.changing import Files, changes_of
 from allotment.planning.compare.column_files import column_files

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from allotment.cli.cluster import client_for
-from allotment.cli.grounds import Grounds
+from allotment.cli.plans.grounds import Grounds
 from allotment.cli.words import span
 from allotment.devices.ledger import Ledger
 from allotment.errors import UsageError
