@@ -263,3 +263,36 @@ def test_a_file_is_read_by_its_format(tmp_path: Path) -> None:
 def test_a_trace_that_is_not_there_is_refused(asked: str, data: Path | None, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         read_trace(asked, data)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("3,9,1,0,2,30.5,1,0,Pass\n3,9,1,0,2,30.5,1,0,Pass", "stands twice"),
+        ("3,9,1000000007,0,2,30.5,1,0,Pass", "more than 100,000"),
+        ("3,9,1,0,2,30.5,1e300,0,Pass", "more than 10,000,000,000"),
+        ("3,9,1,0,2,9e9,1,0,Pass\n4,9,1,0,2,9e9,1,0,Pass", "too late"),
+        ("3,9,1_0,0,2,30.5,1,0,Pass", "no number"),
+        ("3,9,1,0,2,nan,1,0,Pass", "not a finite number"),
+    ],
+)
+def test_what_no_job_is_stands_in_no_table(line: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(AllotmentError) as caught:
+        dirlab.read_jobs(written(tmp_path / "t.csv", f"{DIRLAB.splitlines()[0]}\n{line}\n"))
+    assert words in str(caught.value)
+    assert "t.csv:" in str(caught.value)
+
+
+@pytest.mark.parametrize("count", ["²", "9" * 5000])
+def test_rates_of_no_number_of_cards_are_left_out(count: str, tmp_path: Path) -> None:
+    rates = {"v100": {**RATES["v100"], f"('A3C', {count})": {"null": 1.0}}}
+    found = gavel.read_jobs(
+        written(tmp_path / "a.trace", GAVEL), written(tmp_path / "r.json", json.dumps(rates))
+    )
+    assert [job.seconds for job in found] == [100, 10]
+
+
+def test_names_of_tasks_and_nodes_stand_once(tmp_path: Path) -> None:
+    for read, text in ((openb.read_tasks, TASKS), (openb.read_nodes, NODES)):
+        with pytest.raises(AllotmentError, match="stands twice"):
+            read(written(tmp_path / "t.csv", text + text.splitlines()[1] + "\n"))

@@ -67,7 +67,7 @@ FORMATS = ("own", "openb", "philly", "helios", "gavel")
     show_default=True,
     help="The cluster's size: so many times the cards that the jobs would hold in the mean.",
 )
-@click.option("--nodes", type=click.IntRange(1), default=None, help="So many nodes instead.")
+@click.option("--nodes", type=click.IntRange(1, 100_000), default=None, help="So many nodes instead.")
 @click.option("--cards", type=click.IntRange(1, 64), default=8, show_default=True, help="Cards of a node.")
 @click.option(
     "--limit",
@@ -165,7 +165,7 @@ def command(
     With --policy the cluster is filled instead, as in the experiments on openb: tasks never end, and what
     counts is how many cards are given out when no more fit. What a trace does not tell (how large the cluster
     is, who shares it, what a job keeps) is an input, and stands below the answer. The exit code is 0, and 1
-    where nothing begins in any column.
+    where nothing can begin in any column.
     """
     from allotment.cli.plans.simulating import (
         DAY,

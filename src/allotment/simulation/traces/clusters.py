@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from allotment.errors import UsageError
 from allotment.scheduling.default import Settings as DefaultSettings
 from allotment.scheduling.kai import Settings as KaiSettings
 from allotment.scheduling.kueue import Settings as KueueSettings
@@ -43,6 +44,7 @@ NODE_CARDS: Final = 8
 NODE_CPU: Final = 96_000
 NODE_MEMORY: Final = 768 * 1024
 NODE_PODS: Final = 250
+MOST_NODES: Final = 100_000
 MINIMUM_RUNTIME: Final = 600.0
 _MIB: Final = 1024**2
 
@@ -50,6 +52,8 @@ _MIB: Final = 1024**2
 @dataclass(frozen=True, slots=True)
 class Demand:
     """What jobs would hold in the mean if none waited, from the first arrival to the last.
+
+    Never more than all of them hold side by side, however soon after each other they come.
 
     ``widest`` is how many cards the widest of them has at once.
     """
@@ -70,8 +74,11 @@ class Demand:
         cards = sum(job.gpus * job.share / WHOLE * _seconds(job) for job in jobs)
         standing = sum(job.gpus * job.share / WHOLE * job.pods for job in jobs if job.kind is JobKind.FLEET)
         cores = sum(job.cpu / 1000 * _seconds(job) for job in jobs)
+        at_once = sum(job.gpus * job.share / WHOLE * _side_by_side(job) for job in jobs)
         return cls(
-            cards / over + standing, cores / over, max((_together(job) * job.gpus for job in jobs), default=0)
+            min(cards / over + standing, at_once),
+            cores / over,
+            max((_together(job) * job.gpus for job in jobs), default=0),
         )
 
 
@@ -81,6 +88,11 @@ def _seconds(job: Job) -> float:
     return (job.seconds or 0.0) * several
 
 
+def _side_by_side(job: Job) -> int:
+    """How many of its pods there are at once, if none ever waits."""
+    return min(job.pods, job.volumes) if job.kind is JobKind.CAMPAIGN else job.pods
+
+
 def _together(job: Job) -> int:
     """How many of its pods start at once or not at all."""
     return job.pods if job.kind is JobKind.JOB else 1
@@ -88,8 +100,13 @@ def _together(job: Job) -> int:
 
 def sized(demand: Demand, factor: float, *, cards: int = NODE_CARDS) -> tuple[TraceNode, ...]:
     """Nodes of so many cards each for a demand; never fewer than its widest job needs."""
-    count = max(math.ceil(demand.cards * factor / cards), math.ceil(demand.widest / cards), 1)
-    return alike(count, cards=cards)
+    count = max(demand.cards * factor / cards, demand.widest / cards, 1.0)
+    if count > MOST_NODES:
+        raise UsageError(
+            f"so many cards are {count:,.0f} nodes of {cards}, and at most {MOST_NODES:,} are played",
+            remedy="give a smaller --size, or say how many with --nodes",
+        )
+    return alike(math.ceil(count), cards=cards)
 
 
 def alike(count: int, *, cards: int = NODE_CARDS) -> tuple[TraceNode, ...]:

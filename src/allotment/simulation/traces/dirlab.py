@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from allotment.simulation.traces.jobs import Job, JobEnd
-from allotment.simulation.traces.tables import read_table
+from allotment.simulation.traces.tables import MOST, MOST_CARDS, read_table
 
 COLUMNS: Final = ("u_id", "user", "gpu_num", "node_num", "interval", "run_time", "new_status")
 NODE_CARDS: Final = 8
@@ -25,15 +25,17 @@ def read_jobs(path: Path, *, node_cards: int = NODE_CARDS) -> tuple[Job, ...]:
 
 
 def _jobs(path: Path, node_cards: int) -> Iterator[Job]:
-    arrival = 0.0
+    arrival, names = 0.0, set[str]()
     for row in read_table(path, COLUMNS):
         arrival += row.number("interval")
-        cards = row.whole("gpu_num")
+        if arrival > MOST:
+            raise row.refused("interval", "which is too late with those before it")
+        cards = row.whole("gpu_num", most=MOST_CARDS)
         if not cards:
             continue
         pods = pods_for(cards, node_cards)
         yield Job(
-            f"job-{row.whole('u_id')}",
+            row.name("u_id", f"job-{row.whole('u_id')}", names),
             arrival,
             row.text("user"),
             pods=pods,

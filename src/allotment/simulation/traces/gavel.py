@@ -10,6 +10,8 @@ most that do holds.
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -17,12 +19,13 @@ from typing import Any, Final
 from allotment.errors import AllotmentError, WorldError
 from allotment.simulation.traces.dirlab import NODE_CARDS, pods_for
 from allotment.simulation.traces.jobs import Job
-from allotment.simulation.traces.tables import Row, opened
+from allotment.simulation.traces.tables import MOST, MOST_CARDS, Row, opened
 
 RATES: Final = "simulation_throughputs.json"
 SUFFIX: Final = ".trace"
 _CELLS: Final = ("model", "command", "argument", "flag", "steps", "arrival", "cards")
 _ALONE: Final = "null"
+_COUNT: Final = re.compile(r"[0-9]{1,6}")
 _Rates = Mapping[str, Mapping[int, float]]
 
 
@@ -51,11 +54,14 @@ def _jobs(path: Path, rates: _Rates, node_cards: int) -> Iterator[Job]:
                     where=f"{path}:{number}",
                 )
             row = Row(dict(zip(_CELLS, cells, strict=True)), path, number)
-            cards = row.whole("cards", least=1)
+            cards = row.whole("cards", least=1, most=MOST_CARDS)
             known = rates.get(row.text("model"), {})
             rate = max(((count, rate) for count, rate in known.items() if count <= cards), default=None)
             if rate is None:
                 raise row.refused("model", "of which no rate is known")
+            seconds = row.number("steps", most=math.inf) / rate[1]
+            if seconds > MOST:
+                raise row.refused("steps", "which no job gets through")
             pods = pods_for(cards, node_cards)
             yield Job(
                 f"{team}-{number}",
@@ -64,7 +70,7 @@ def _jobs(path: Path, rates: _Rates, node_cards: int) -> Iterator[Job]:
                 team,
                 pods=pods,
                 gpus=cards // pods,
-                seconds=row.number("steps") / rate[1],
+                seconds=seconds,
             )
 
 
@@ -74,7 +80,7 @@ def _rates(path: Path, card: str) -> _Rates:
         told: Any = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise WorldError(f"the rates cannot be read: {error.strerror}", where=str(path)) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise AllotmentError(f"this is no JSON: {error}", where=str(path)) from None
     of_card = told.get(card) if isinstance(told, dict) else None
     if not isinstance(of_card, dict):
@@ -83,6 +89,6 @@ def _rates(path: Path, card: str) -> _Rates:
     for key, rates in of_card.items():
         model, _, cards = str(key).strip("()").rpartition(", ")
         rate = rates.get(_ALONE) if isinstance(rates, dict) else None
-        if cards.isdigit() and isinstance(rate, int | float) and rate > 0:
+        if _COUNT.fullmatch(cards) and isinstance(rate, int | float) and 0 < rate <= MOST:
             found.setdefault(model.strip("'"), {})[int(cards)] = float(rate)
     return found

@@ -18,17 +18,19 @@ NODES: Final = "openb_node_list_gpu_node.csv"
 TASKS: Final = "openb_pod_list_{}.csv"
 _NODE_COLUMNS: Final = ("sn", "cpu_milli", "memory_mib", "gpu", "model")
 _TASK_COLUMNS: Final = ("name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli")
+MOST_OF_A_NODE: Final = 1_000
 _ENDS: Final = {"Succeeded": JobEnd.PASSED, "Failed": JobEnd.FAILED}
 
 
 def read_nodes(path: Path) -> tuple[TraceNode, ...]:
     """The nodes, as the file has them."""
+    names = set[str]()
     return tuple(
         TraceNode(
-            row.text("sn"),
+            row.name("sn", row.text("sn"), names),
             row.whole("cpu_milli"),
             row.whole("memory_mib"),
-            row.whole("gpu"),
+            row.whole("gpu", most=MOST_OF_A_NODE),
             row.text("model"),
         )
         for row in read_table(path, _NODE_COLUMNS)
@@ -41,13 +43,14 @@ def read_tasks(path: Path) -> tuple[Job, ...]:
 
 
 def _tasks(path: Path) -> Iterator[Job]:
+    names = set[str]()
     for row in read_table(path, _TASK_COLUMNS):
-        gpus = row.whole("num_gpu")
+        gpus = row.whole("num_gpu", most=MOST_OF_A_NODE)
         created, deleted = _time(row, "creation_time"), _time(row, "deletion_time")
         begun = _time(row, "scheduled_time")
         begun = created if begun is None else begun
         yield Job(
-            row.text("name"),
+            row.name("name", row.text("name"), names),
             arrival=created or 0.0,
             gpus=gpus,
             share=min(row.whole("gpu_milli"), WHOLE) if gpus else 0,

@@ -16,12 +16,10 @@ from typing import Any, Final
 from allotment.errors import AllotmentError, did_you_mean
 from allotment.quantities import QuantityError, parse_bytes
 from allotment.simulation.traces.jobs import WHOLE, Job, JobEnd, JobKind
-from allotment.simulation.traces.tables import opened
+from allotment.simulation.traces.tables import MOST, MOST_CARDS, opened
 
 _MIB: Final = 1024**2
-_MOST: Final = 1e10  # no time, no amount is larger
 _MANY: Final = 1_000_000
-_PODS: Final = 100_000  # of one work: what every scheduler's model gets through in a minute
 _KEYS: Final = (
     "work",
     "arrival",
@@ -119,7 +117,7 @@ class _Entry:
             raise self.refused(key, "a text")
         return value
 
-    def number(self, key: str, otherwise: float, *, least: float = 0.0, most: float = _MOST) -> float:
+    def number(self, key: str, otherwise: float, *, least: float = 0.0, most: float = MOST) -> float:
         value = self.told.get(key, otherwise)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.refused(key, "a number")
@@ -183,13 +181,13 @@ def _job(entry: _Entry, number: int) -> Job:
         entry.text("user"),
         entry.text("team"),
         kind,
-        pods=entry.whole("pods", 1, least=1, most=_PODS),
+        pods=entry.whole("pods", 1, least=1, most=MOST_CARDS),
         gpus=gpus,
         share=share,
         models=entry.texts("models"),
         cpu=round(entry.number("cpu", 0.0) * 1000),
         memory=entry.memory("memory"),
-        volumes=entry.whole("volumes", 1, least=1, most=_PODS),
+        volumes=entry.whole("volumes", 1, least=1, most=MOST_CARDS),
         pages=entry.whole("pages", 0),
         seconds=seconds,
         priority=entry.whole("priority", 0, least=-math.inf),

@@ -11,8 +11,14 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from allotment.errors import AllotmentError, WorldError, did_you_mean
+
+MOST: Final = 1e10
+"""No time and no amount of a trace is larger: three hundred years, ten billion MiB."""
+MOST_CARDS: Final = 100_000
+"""Of one job: what every scheduler's model gets through in a minute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,20 +33,22 @@ class Row:
         """A cell as it stands; empty where the table does not have the column."""
         return self.cells.get(column, "")
 
-    def number(self, column: str, *, least: float = 0.0) -> float:
-        """A cell as a finite number that is not too small."""
+    def number(self, column: str, *, least: float = 0.0, most: float = MOST) -> float:
+        """A cell as a number within bounds."""
         text = self.text(column)
         try:
-            value = float(text)
+            value = float(text if text.isascii() and "_" not in text else "")
         except ValueError:
             raise self.refused(column, "no number") from None
         if not math.isfinite(value) or value < least:
             raise self.refused(column, f"not a finite number from {least:g} up")
+        if value > most:
+            raise self.refused(column, f"more than {most:,.0f}")
         return value
 
-    def whole(self, column: str, *, least: int = 0) -> int:
+    def whole(self, column: str, *, least: int = 0, most: float = MOST) -> int:
         """A cell as a whole number; ``8.0`` is one too."""
-        value = self.number(column, least=least)
+        value = self.number(column, least=least, most=most)
         if value != int(value):
             raise self.refused(column, "no whole number")
         return int(value)
@@ -51,6 +59,15 @@ class Row:
         if text not in known:
             raise self.refused(column, "not known here", did_you_mean(text, known))
         return text
+
+    def name(self, column: str, name: str, taken: set[str]) -> str:
+        """The name of what the line is of, which no other line has; it is among the taken from here on."""
+        if not name:
+            raise self.refused(column, "no name")
+        if name in taken:
+            raise self.refused(column, "which stands twice")
+        taken.add(name)
+        return name
 
     def refused(self, column: str, why: str, remedy: str = "") -> AllotmentError:
         """The error that says why a cell will not do."""
