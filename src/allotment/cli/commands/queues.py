@@ -66,7 +66,7 @@ def command(
     if over_time is not None:
         if asked.is_said and not pretend:
             raise UsageError("--over-time is of this machine alone", remedy="leave the other world out")
-        from allotment.cli.teams_over_time import shares_text
+        from allotment.cli.queues.teams_over_time import shares_text
 
         write_out(shares_text(platform, over_time, names, form), out)
         return EXIT_FINE
@@ -108,7 +108,7 @@ def _shares(found: Snapshot | None, platform: Path | None, pretended: ChosenWorl
 
 def _of_file(option: Path | None, pretended: ChosenWorld | None) -> Shares:
     """The platform's teams, and how they stand on this machine if that is where they run."""
-    from allotment.cli.teams_here import standing_here
+    from allotment.cli.queues.teams_here import standing_here
     from allotment.planning.queues_here import shares_here, shares_of_file
     from allotment.platform.find import find_platform
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from allotment.cli.asked import answers_for
 from allotment.cli.forms.why import as_data, as_text
 from allotment.cli.json_text import json_text
-from allotment.cli.pretended import seen_here
 from allotment.cli.shared import output_option, world_options
+from allotment.cli.why.asked import answers_for
+from allotment.cli.why.pretended import seen_here
 from allotment.cli.world import AskedWorld, any_world
 from allotment.errors import EXIT_FINE
 
@@ -53,7 +53,7 @@ def command(
     seen = seen_here(asked, pretend=pretend)
     chosen = seen.chosen
     if chosen.snapshot is not None:
-        from allotment.cli.whys import show_whys, whys_of
+        from allotment.cli.why.on_cluster import show_whys, whys_of
 
         found = whys_of(name, repository, platform, team, chosen)
         if found:
@@ -63,7 +63,7 @@ def command(
     if chosen.snapshot is not None:
         from allotment.cli.forms.described import quota_lines
         from allotment.cli.forms.outlook import next_lines, said_data
-        from allotment.cli.whys import unsent
+        from allotment.cli.why.on_cluster import unsent
 
         told = unsent(name, repository, platform, team, chosen)
         data["next"] = said_data(told.said)

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import click
 
-from allotment.cli.asked import Answer
 from allotment.cli.shared import safe
 from allotment.cli.watching.notices import progress
+from allotment.cli.why.asked import Answer
 from allotment.cli.words import counted
 from allotment.events.model import CampaignState, CampaignView
 from allotment.events.programs import ProgramState, ProgramView

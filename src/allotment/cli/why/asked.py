@@ -15,8 +15,8 @@ from pathlib import Path
 from allotment.buckets.event_log import read_events
 from allotment.cli.cluster import hint_at_cluster
 from allotment.cli.opened import Opened, open_repository
-from allotment.cli.pretended import Seen, of_run
 from allotment.cli.shared import repository_identity
+from allotment.cli.why.pretended import Seen, of_run
 from allotment.devices.card_shares import memory_of_cards, shareable, sized
 from allotment.devices.claims import ClaimSpec
 from allotment.devices.reading import read_files
