@@ -22,6 +22,7 @@ from allotment.errors import FindingsError, Severity, did_you_mean
 from allotment.kubernetes.cluster import kai_file
 from allotment.kubernetes.cluster.file import FORMAT_VERSION, HEADER, time_of
 from allotment.kubernetes.cluster.needed import is_needed, is_ours, kept
+from allotment.kubernetes.cluster.nesting import HINT, too_deep
 from allotment.kubernetes.cluster.packed import LIMITS, snapshot_bytes, unpacked
 from allotment.kubernetes.cluster.reading import ASKED
 from allotment.kubernetes.cluster.shapes import check_shape
@@ -58,6 +59,7 @@ def snapshot_of(data: bytes, *, name: str, otherwise: float) -> Snapshot:
     checks = [Check(document) for document in documents]
     for check in checks:
         reader.document(check.document.value, check.root)
+    reader.tell_too_deep(checks)
     told = [finding for check in checks for finding in check.findings]
     if any(finding.severity is Severity.ERROR for finding in told):
         raise FindingsError(told)
@@ -90,6 +92,14 @@ class _Reader:
             self._objects(value, place, None)
         except RefusedError:
             return
+
+    def tell_too_deep(self, checks: Iterable[Check]) -> None:
+        """Tell of queues that are nested without an end, where they name what they stand below."""
+        by_document = {id(check.document): check for check in checks}
+        for key, name, words in too_deep(self.objects.values()):
+            document, loc = self.origins[key]
+            place = Place(by_document[id(document)], loc) / "spec" / name
+            place.found("nested-too-deep", words, HINT)
 
     def snapshot(self, otherwise: float) -> Snapshot:
         """All of it."""

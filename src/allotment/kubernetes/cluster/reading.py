@@ -14,9 +14,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from allotment.errors import AllotmentError
 from allotment.kubernetes import kinds
 from allotment.kubernetes.client import ApiError, Client
 from allotment.kubernetes.cluster.needed import is_needed, is_ours, kept
+from allotment.kubernetes.cluster.nesting import HINT, too_deep
 from allotment.kubernetes.cluster.overlooked import overlooked
 from allotment.kubernetes.cluster.snapshot import Missing, Snapshot, key_of
 from allotment.kubernetes.kinds import Kind, Object
@@ -104,6 +106,8 @@ def read_snapshot(
         reader.read(each)
     reader.objects += map(kept, overlooked(client, reader.objects))
     objects = sorted(_pruned(reader.objects, reader.namespaces), key=key_of)
+    for _key, _name, words in too_deep(objects):
+        raise AllotmentError(words, client.name, HINT)
     return Snapshot(
         time=now,
         objects=tuple(objects),
