@@ -8,7 +8,7 @@ import click
 import pytest
 
 from allotment.cli.shared import called, safe
-from allotment.cli.words import clock, counted, rate, span
+from allotment.cli.words import clock, rate, span
 from allotment.errors import WorldError, in_one_line
 
 
@@ -42,13 +42,6 @@ def test_spans(seconds: float, words: str) -> None:
 )
 def test_what_went_wrong_is_told_from_what_to_do_on_one_line_too(error: Exception, words: str) -> None:
     assert in_one_line(error) == words
-
-
-@pytest.mark.parametrize(
-    ("number", "words"), [(0, "0 pages"), (1, "1 page"), (2, "2 pages"), (1234, "1,234 pages")]
-)
-def test_counts(number: int, words: str) -> None:
-    assert counted(number, "page") == words
 
 
 @pytest.mark.parametrize(

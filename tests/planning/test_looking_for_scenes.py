@@ -162,7 +162,7 @@ def test_marks_tell_of_all_volumes_and_manifests_of_some(
     assert known.failed == {"read": frozenset({"one"})}
     assert known.counts[own.recipe] == tuple(range(40, 50))
     assert [each.volume for each in known.figures[own.recipe].volumes] == ["other-0", "other-3", "other-6"]
-    assert any("wait for `allot retry`" in note for note in known.notes)
+    assert any("waits for `allot retry`" in note for note in known.notes)
 
 
 def test_results_of_an_earlier_platform_are_complete(tmp_path: Path) -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from allotment.cli.forms.checked import Checked
 from allotment.cli.shared import repository_identity
-from allotment.cli.words import counted
 from allotment.cli.world import ChosenWorld
 from allotment.errors import Severity, UsageError, sorted_findings
 from allotment.kubernetes.images import Fetch
 from allotment.needs import need_findings
+from allotment.pictures.counts import counted
 from allotment.platform.converter_file import CONVERTER_FILE
 from allotment.platform.file import scan_platform
 from allotment.platform.find import FILE_NAME, FoundPlatform, has_errors, look_for_platform

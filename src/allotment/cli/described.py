@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 from allotment.cli.cluster import hold_cluster
 from allotment.cli.opened import Opened, open_repository
-from allotment.cli.words import counted
 from allotment.cli.world import AskedWorld, ChosenWorld
 from allotment.devices.catalogue import find
 from allotment.errors import AllotmentError, FindingsError, UsageError
+from allotment.pictures.counts import counted
 from allotment.planning.scenes.asks import card_name
 from allotment.planning.scenes.scene import scene_for
 from allotment.planning.scenes.sent import Sent, sent_now

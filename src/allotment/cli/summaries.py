@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from allotment.cli.shared import called, safe
-from allotment.cli.words import counted
 from allotment.events.model import CampaignView
+from allotment.pictures.counts import counted
 from allotment.running.engine.campaign_run import CampaignRun, Halt
 from allotment.running.engine.endings import never_began
 from allotment.running.engine.gang_run import GangRun

@@ -1,4 +1,4 @@
-"""Small phrases that several commands say the same way: counts, spans of time, rates, clocks."""
+"""Small phrases that several commands say the same way: spans of time, rates, clocks."""
 
 from __future__ import annotations
 
@@ -7,11 +7,6 @@ from datetime import UTC, datetime
 
 from allotment.devices.nodes import node_name
 from allotment.pictures.spans import span_words
-
-
-def counted(number: int, word: str) -> str:
-    """``1 page``, ``2 pages``, ``1,000 pages``."""
-    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
 
 
 def span(seconds: float) -> str:

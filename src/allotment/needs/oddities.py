@@ -11,6 +11,7 @@ from allotment.devices.inventory import Listed
 from allotment.devices.known_classes import AMD_DRIVER, INTEL_DRIVER, NVIDIA_DRIVER
 from allotment.devices.world import World
 from allotment.needs.clauses import Candidate
+from allotment.pictures.counts import counted
 
 _CARD_DRIVERS = frozenset({NVIDIA_DRIVER, AMD_DRIVER, INTEL_DRIVER})
 _WHOLE = "whole"
@@ -78,7 +79,7 @@ def _silent(candidates: Sequence[Candidate]) -> Iterator[str]:
         if each.listed.card_id and not each.listed.memory and each.listed.kind != _PASSED_ON
     ]
     if silent:
-        count = f"{len(silent):,} {'card' if len(silent) == 1 else 'cards'}"
+        count = counted(len(silent), "card")
         yield f"memory not told by {count} ({_few(_names(silent))}): a need for memory leaves such cards out"
 
 
@@ -86,7 +87,7 @@ def _virtual(candidates: Sequence[Candidate]) -> Iterator[str]:
     """vGPUs, which look like whole cards."""
     virtual = [each.listed for each in candidates if each.listed.kind == _VIRTUAL]
     if virtual:
-        count = f"{len(virtual):,} {'vGPU' if len(virtual) == 1 else 'vGPUs'}"
+        count = counted(len(virtual), "vGPU")
         yield (
             f"{count} ({_few(_names(virtual))}) published like whole cards: each is a part of a card that "
             "other machines use too"

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 
 def counted(number: int, word: str, plural: str = "") -> str:
-    """``1 page``, ``2 pages``, ``1,000 pages``; ``plural`` of a word that takes no s."""
-    return f"{number:,} {word if number == 1 else plural or f'{word}s'}"
+    """``1 page``, ``2 pages``, ``1,000 classes``; ``plural`` of a word that has one of its own."""
+    return f"{number:,} {word if number == 1 else plural or _plural(word)}"
+
+
+def _plural(word: str) -> str:
+    if word.endswith("y") and not word.endswith(("ay", "ey", "oy")):
+        return f"{word[:-1]}ies"
+    return f"{word}es" if word.endswith(("s", "ch", "x")) else f"{word}s"
 
 
 def of_unit(amount: str, unit: str) -> str:

@@ -8,7 +8,6 @@ import pytest
 
 from allotment.answers import State, examine
 from allotment.kubernetes.ready import CHECKS, Secret, checks
-from allotment.kubernetes.ready.seen import many
 from allotment.platform.model import SCHEDULERS
 from tests.kubernetes.ready.clusters import answers, said, seen_of, with_more
 
@@ -71,15 +70,3 @@ def test_what_of_a_server_is_beside_changes_nothing() -> None:
     seen = seen_of("both")
     other = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "others"}}
     assert "others" not in said(answers(with_more(seen, other), "queues"))
-
-
-@pytest.mark.parametrize(
-    ("number", "word", "shown"),
-    [
-        (1, "node", "1 node"),
-        (2, "class", "2 classes"),
-        (3, "ValidatingAdmissionPolicy", "3 ValidatingAdmissionPolicies"),
-    ],
-)
-def test_numbers_of_things(number: int, word: str, shown: str) -> None:
-    assert many(number, word) == shown

@@ -15,9 +15,9 @@ from allotment.buckets.opening import bucket_place, is_address
 from allotment.cli.json_text import json_text
 from allotment.cli.opened import open_repository
 from allotment.cli.shared import called, output_option, safe, world_options
-from allotment.cli.words import counted
 from allotment.errors import UsageError, did_you_mean
 from allotment.events.model import VolumeState, VolumeView
+from allotment.pictures.counts import counted
 from allotment.running.engine.completed import Completed, completed_volume
 from allotment.running.engine.other_recipes import left_behind
 from allotment.running.engine.outputs import (

@@ -11,8 +11,8 @@ import click
 from allotment.buckets.keys import RecipeKeys
 from allotment.cli.opened import open_repository
 from allotment.cli.shared import world_options
-from allotment.cli.words import counted
 from allotment.errors import UsageError, did_you_mean
+from allotment.pictures.counts import counted
 from allotment.running.attempts import mark_retry
 from allotment.running.engine.looking import MarkedLook
 from allotment.running.engine.standing import Standing, VolumeStanding

@@ -12,9 +12,10 @@ import click
 
 from allotment.cli.cluster import CURRENT, cluster_options, snapshot_for
 from allotment.cli.shared import safe
-from allotment.cli.words import clock, counted
+from allotment.cli.words import clock
 from allotment.cli.writing import write_whole
 from allotment.errors import EXIT_FINE
+from allotment.pictures.counts import counted
 
 if TYPE_CHECKING:
     from allotment.kubernetes.cluster.snapshot import Missing, Snapshot

@@ -17,9 +17,10 @@ from allotment.cli.json_text import json_text
 from allotment.cli.opened import Opened, open_repository
 from allotment.cli.shared import output_option, safe, world_options
 from allotment.cli.watching.notices import progress
-from allotment.cli.words import counted, device_words, span
+from allotment.cli.words import device_words, span
 from allotment.events.model import CampaignState, CampaignView, VolumeState, VolumeView
 from allotment.events.programs import ProgramState, ProgramView, fold_program
+from allotment.pictures.counts import counted
 from allotment.running.engine.control import living_engines, state_folder
 from allotment.running.engine.other_recipes import left_behind
 from allotment.running.engine.overview import overview

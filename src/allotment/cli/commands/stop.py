@@ -10,8 +10,8 @@ import click
 
 from allotment.cli.opened import open_repository
 from allotment.cli.shared import world_options
-from allotment.cli.words import counted
 from allotment.errors import AllotmentError
+from allotment.pictures.counts import counted
 from allotment.running.engine.control import (
     EngineDescription,
     living_engines,

@@ -12,8 +12,8 @@ import click
 
 from allotment.cli.json_text import json_text
 from allotment.cli.shared import finding_data, finding_line, output_option, safe, write_out
-from allotment.cli.words import counted
 from allotment.errors import EXIT_FINE, EXIT_REFUSED, Finding, Position, Severity, UsageError
+from allotment.pictures.counts import counted
 
 if TYPE_CHECKING:
     from allotment.devices.lint import Linted

@@ -11,9 +11,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from allotment.cli.words import counted
 from allotment.devices.inventory import Listed, State
 from allotment.devices.known_classes import CPU_DRIVER
+from allotment.pictures.counts import counted
 from allotment.quantities import MI, format_gi
 
 MOST_ROWS = 24

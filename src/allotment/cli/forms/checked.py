@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from allotment.cli.rules import RULES
 from allotment.cli.shared import finding_data, finding_line, finding_words, safe
-from allotment.cli.words import counted
 from allotment.errors import Finding, Severity
+from allotment.pictures.counts import counted
 
 FORMAT_VERSION = 1
 

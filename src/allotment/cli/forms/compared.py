@@ -16,7 +16,8 @@ from allotment.cli.forms.course import last_of, use_line
 from allotment.cli.forms.markdown import plain
 from allotment.cli.forms.markdown import rows as markdown_rows
 from allotment.cli.shared import safe
-from allotment.cli.words import counted, span
+from allotment.cli.words import span
+from allotment.pictures.counts import counted
 from allotment.planning.compare.comparison import Advice, Comparison, Verdict
 from allotment.planning.compare.differences import FEWEST
 from allotment.planning.scenes.values import Assumption

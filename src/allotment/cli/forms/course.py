@@ -13,7 +13,8 @@ from string import ascii_lowercase
 from typing import Final
 
 from allotment.cli.pictures import WIDEST, interval, levels, sparkline, track
-from allotment.cli.words import counted, span
+from allotment.cli.words import span
+from allotment.pictures.counts import counted
 from allotment.simulation.outcome import End, Outcome, Span
 from allotment.simulation.quantiles import Spread
 

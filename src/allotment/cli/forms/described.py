@@ -10,7 +10,7 @@ from typing import Any, Final
 from allotment.cli.described import AskedAbout
 from allotment.cli.forms.outlook import next_lines, said_data
 from allotment.cli.shared import safe
-from allotment.cli.words import counted
+from allotment.pictures.counts import counted
 from allotment.planning.outlook.kueue_asked import next_of_unsent
 from allotment.planning.outlook.values import NOTHING_SAID, Said
 from allotment.planning.queues import Share

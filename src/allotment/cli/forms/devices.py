@@ -12,13 +12,14 @@ import click
 from allotment.cli.columns import Column, cut, table
 from allotment.cli.devices.rows import Row, exceptions, natural, rows_of
 from allotment.cli.shared import finding_data, finding_line, safe
-from allotment.cli.words import clock, counted
+from allotment.cli.words import clock
 from allotment.cli.world import ChosenWorld
 from allotment.devices.holders import Holder
 from allotment.devices.inventory import Listed, State, inventory
 from allotment.devices.slices import DeviceId
 from allotment.devices.world import World
 from allotment.errors import Finding, Severity
+from allotment.pictures.counts import counted
 from allotment.quantities import format_gi
 
 FORMAT_VERSION: Final = 1

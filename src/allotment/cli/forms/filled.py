@@ -10,7 +10,7 @@ from typing import Any, Final
 from allotment.cli.columns import Column, table
 from allotment.cli.pictures import sparkline
 from allotment.cli.shared import safe
-from allotment.cli.words import counted
+from allotment.pictures.counts import counted
 from allotment.simulation.filling.fill import Filled
 
 FORMAT_VERSION: Final = 1

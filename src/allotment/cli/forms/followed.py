@@ -10,7 +10,7 @@ import click
 
 from allotment.cli.shared import safe
 from allotment.cli.watching.notices import progress
-from allotment.cli.words import counted, span
+from allotment.cli.words import span
 from allotment.events.model import CampaignView, VolumeState
 from allotment.kubernetes.cluster.capacity import amount_text
 from allotment.kubernetes.follow import (
@@ -22,6 +22,7 @@ from allotment.kubernetes.follow import (
     State,
     Sum,
 )
+from allotment.pictures.counts import counted
 
 FORMAT_VERSION: Final = 1
 MOST_SHOWN: Final = 20
@@ -77,11 +78,7 @@ def _numbers(found: Followed) -> str:
         return ""
     parts = []
     if found.kind == "fleet":
-        parts.append(
-            f"{counts.running} of {counted(window.asked if window else 0, 'copy')} up".replace(
-                "copys", "copies"
-            )
-        )
+        parts.append(f"{counts.running} of {counted(window.asked if window else 0, 'copy')} up")
     elif counts.total:
         unit = "pack" if found.is_packed else _UNITS[found.kind]
         parts.append(f"{counts.done:,} of {counted(counts.total, unit)} done")
@@ -131,7 +128,7 @@ def _index_words(found: Followed, each: Index, now: float, pages: Pages) -> str:
     if each.since is not None and each.state in {IndexState.RUNNING, IndexState.STARTING}:
         parts.append(f"for {span(max(0.0, now - each.since))}")
     if each.failures and each.state is not IndexState.FAILED:
-        parts.append(f"{counted(each.failures, 'failed try').replace('trys', 'tries')} before")
+        parts.append(f"{counted(each.failures, 'failed try')} before")
     words = ", ".join(parts)
     message = _of_bucket(each, pages) or each.message
     return f"{words}: {message}" if message else words

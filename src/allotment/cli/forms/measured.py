@@ -10,7 +10,8 @@ import click
 
 from allotment.cli.pictures import histogram, sparkline
 from allotment.cli.shared import safe
-from allotment.cli.words import counted, span
+from allotment.cli.words import span
+from allotment.pictures.counts import counted
 from allotment.planning.advice import Advice
 from allotment.planning.measure import CardMeasure
 from allotment.quantities import format_gi

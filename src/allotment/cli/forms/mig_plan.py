@@ -12,10 +12,10 @@ from allotment.cli.columns import terminal_width
 from allotment.cli.devices.mig_picture import Piece, bar
 from allotment.cli.json_text import json_text
 from allotment.cli.shared import safe
-from allotment.cli.words import counted
 from allotment.devices.mig.mig_parted import mig_parted
 from allotment.devices.mig.plan import MigPlan, Near
 from allotment.devices.mig.seats import Seat, slots_of
+from allotment.pictures.counts import counted
 from allotment.quantities import format_bytes, format_gi
 
 FORMAT_VERSION = 1

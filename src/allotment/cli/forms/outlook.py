@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from allotment.cli.shared import safe
-from allotment.cli.words import counted
+from allotment.pictures.counts import counted
 from allotment.planning.outlook.values import Next, Outlook, Said, SaidOfQueues, Victim
 
 MOST_SHOWN: Final = 5

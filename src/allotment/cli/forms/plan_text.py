@@ -37,7 +37,8 @@ from allotment.cli.forms.plan_words import (
 )
 from allotment.cli.pictures import WIDEST, sparkline
 from allotment.cli.shared import safe
-from allotment.cli.words import counted, span
+from allotment.cli.words import span
+from allotment.pictures.counts import counted
 from allotment.planning.plan.plan import Becomes, Change, Plan, WorkPlan
 from allotment.simulation.outcome import Outcome
 

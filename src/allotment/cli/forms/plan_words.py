@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Final
 
-from allotment.cli.words import clock, counted, local, span
+from allotment.cli.words import clock, local, span
+from allotment.pictures.counts import counted
 from allotment.planning.plan.plan import Becomes, CardUse, Change, Held, Payer, Plan, Risk, WorkPlan
 from allotment.planning.scenes.values import Assumption
 from allotment.simulation.quantiles import Spread

@@ -12,8 +12,8 @@ import click
 from allotment.cli.columns import GAP, Column, table
 from allotment.cli.pictures import bar
 from allotment.cli.shared import safe
-from allotment.cli.words import counted
 from allotment.kubernetes.cluster.capacity import NOTHING, Amount, amount_text
+from allotment.pictures.counts import counted
 from allotment.planning.queues import Share, Shares, total
 
 HOLDERS: Final[Mapping[str, str]] = {

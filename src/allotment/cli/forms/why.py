@@ -12,10 +12,10 @@ import click
 from allotment.cli.shared import safe
 from allotment.cli.watching.notices import progress
 from allotment.cli.why.asked import Answer
-from allotment.cli.words import counted
 from allotment.events.model import CampaignState, CampaignView
 from allotment.events.programs import ProgramState, ProgramView
 from allotment.needs.words import left_words
+from allotment.pictures.counts import counted
 from allotment.planning.why.steps import Lost, Stage, Step
 from allotment.planning.why.trying import Change
 from allotment.planning.why.why import Alternative, State, Why

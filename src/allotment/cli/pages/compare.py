@@ -9,7 +9,7 @@ from allotment.cli.forms.compared_table import shown_rows
 from allotment.cli.pages.colours import Colours, colours_of
 from allotment.cli.pages.course import Planned, cards, extent_of, share_parts, shares_of
 from allotment.cli.pages.words import assumptions, notes, sentence, shown_until
-from allotment.cli.words import counted
+from allotment.pictures.counts import counted
 from allotment.pictures.markup import Markup, element
 from allotment.pictures.page import KeyFigure, Page, Section, figure, heading, items, page, paragraph
 from allotment.pictures.palette import MANY

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from statistics import fmean, stdev
 
-from allotment.cli.words import counted
 from allotment.pictures.chart import Table
+from allotment.pictures.counts import counted
 from allotment.pictures.lines import Line, Lines, lines
 from allotment.pictures.page import KeyFigure, Page, Section, figure, page, shown
 from allotment.pictures.rows import IntervalRow, Intervals, intervals

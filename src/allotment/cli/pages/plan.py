@@ -21,8 +21,8 @@ from allotment.cli.pages.words import (
     span,
     tenths,
 )
-from allotment.cli.words import counted
 from allotment.pictures.chart import Table
+from allotment.pictures.counts import counted
 from allotment.pictures.markup import Markup, element
 from allotment.pictures.page import KeyFigure, Page, Section, figure, items, page, paragraph, shown
 from allotment.pictures.ticks import Extent, when_words

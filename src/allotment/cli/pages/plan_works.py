@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Final
 
 from allotment.cli.pages.words import half, interval, money, plain_hours, shown_until, span
-from allotment.cli.words import counted
 from allotment.pictures.band import BandChart, BandMark, Moment, band
 from allotment.pictures.chart import Table
+from allotment.pictures.counts import counted
 from allotment.pictures.markup import Markup
 from allotment.pictures.page import Section, figure, items, paragraph, shown, together
 from allotment.pictures.rows import BarRow, Bars, IntervalRow, Intervals, bars, intervals

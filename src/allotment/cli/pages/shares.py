@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from allotment.cli.pages.course import share_parts
-from allotment.cli.words import counted
 from allotment.pictures.chart import Table
+from allotment.pictures.counts import counted
 from allotment.pictures.over_time import SharesOverTime, Steps
 from allotment.pictures.page import KeyFigure, Page, Section, items, page, shown
 from allotment.pictures.spans import span_words

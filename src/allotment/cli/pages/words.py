@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from allotment.cli.words import counted
 from allotment.pictures.chart import Table
+from allotment.pictures.counts import counted
 from allotment.pictures.markup import Markup
 from allotment.pictures.page import items, numbers
 from allotment.pictures.spans import span_words

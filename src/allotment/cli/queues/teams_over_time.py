@@ -16,9 +16,10 @@ from allotment.buckets.opening import open_interruptible
 from allotment.cli.json_text import json_text
 from allotment.cli.pictures import sparkline
 from allotment.cli.shared import safe
-from allotment.cli.words import counted, span
+from allotment.cli.words import span
 from allotment.errors import UsageError, did_you_mean
 from allotment.events.event import Event
+from allotment.pictures.counts import counted
 from allotment.pictures.over_time import QueueOverTime, SharesOverTime, Steps
 from allotment.planning.shares_over_time import mean, shares_over_time
 from allotment.platform.find import find_platform

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from allotment.cli.shared import safe
-from allotment.cli.words import clock, counted, device_words, rate, span
+from allotment.cli.words import clock, device_words, rate, span
 from allotment.events.event import Event
 from allotment.events.model import CampaignState, CampaignView, VolumeState
+from allotment.pictures.counts import counted
 
 
 def _page_count(event: Event) -> str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from allotment.cli.shared import safe
 from allotment.cli.watching.display import Text
 from allotment.cli.watching.notices import notice, progress
-from allotment.cli.words import clock, counted
+from allotment.cli.words import clock
 from allotment.events.event import Event
+from allotment.pictures.counts import counted
 from allotment.running.engine.snapshot import Snapshot
 
 PROGRESS_SECONDS = 10.0

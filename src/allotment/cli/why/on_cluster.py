@@ -16,12 +16,12 @@ from allotment.cli.forms.outlook import next_lines, said_data
 from allotment.cli.forms.why import answer_data, change_lines, funnel_lines
 from allotment.cli.json_text import json_text
 from allotment.cli.shared import safe
-from allotment.cli.words import counted
 from allotment.cli.world import ChosenWorld
 from allotment.errors import EXIT_FINE, FindingsError, Severity, UsageError
 from allotment.kubernetes.cluster.quota import cluster_queue_of
 from allotment.kubernetes.follow import Followed, State
 from allotment.kubernetes.render.context import namespace_of
+from allotment.pictures.counts import counted
 from allotment.planning.outlook.asked import next_of, next_of_unsent
 from allotment.planning.outlook.values import Said
 from allotment.planning.queues import Share

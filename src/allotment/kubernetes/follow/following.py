@@ -12,7 +12,6 @@ from allotment.kubernetes.follow.absent import OWNERS, absent, bounds_of, counts
 from allotment.kubernetes.follow.causes import causes_of
 from allotment.kubernetes.follow.causes.narrow import bounds_on, narrow
 from allotment.kubernetes.follow.causes.paused import by_file
-from allotment.kubernetes.follow.causes.phrases import counted
 from allotment.kubernetes.follow.causes.preparing import preparation
 from allotment.kubernetes.follow.causes.silence import silence
 from allotment.kubernetes.follow.indexes import counts_of, indexes_of
@@ -43,6 +42,7 @@ from allotment.kubernetes.kinds import (
     WORKLOAD,
 )
 from allotment.kubernetes.render.names import MANAGED_BY, PREFIX
+from allotment.pictures.counts import counted
 
 LOOKED_AT: Final = (POD, EVENT, CLAIM, SLICE, NODE)
 _OVER: Final = (State.FINISHED, State.FAILED)

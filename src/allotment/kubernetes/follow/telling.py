@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from allotment.kubernetes.follow.causes.phrases import counted
 from allotment.kubernetes.follow.model import Cause, Counts, State
+from allotment.pictures.counts import counted
 
 STATE_WORDS: Final[Mapping[State, str]] = {
     State.ABSENT: "it is not on the cluster",
@@ -30,7 +30,6 @@ def sentence_of(state: State, kind: str, counts: Counts, causes: Sequence[Cause]
     if state is State.RUNNING:
         unit = "pack" if packed else UNITS[kind]
         running = f"it runs {counted(counts.running, unit)} at once"
-        running = running.replace("copys", "copies")
         return running if root is None else f"{running}; {_beside(root)}"
     if root is None:
         return STATE_WORDS[state]

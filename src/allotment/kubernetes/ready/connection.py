@@ -7,7 +7,8 @@ from typing import Final
 
 from allotment.answers import Answer, fine, note, problem
 from allotment.kubernetes.ready.objects import kinds_of
-from allotment.kubernetes.ready.seen import NOT_SERVED, Seen, listed, many
+from allotment.kubernetes.ready.seen import NOT_SERVED, Seen, listed
+from allotment.pictures.counts import counted
 
 MOST_SKEW: Final = 5.0
 
@@ -38,6 +39,6 @@ def unread(seen: Seen) -> Iterator[Answer]:
     unasked = {kind for kind in kinds_of(seen.platform) if not seen.can_tell(kind) and seen.serves(kind)}
     names = sorted({kind.shown for kind in refused | unasked})
     if names:
-        number = many(len(names), "kind")
+        number = counted(len(names), "kind")
         words = f"{number} could not be read, and nothing is told of them: {listed(names, 12)}"
         yield note("not looked at", words, "let somebody who may read them run `allot doctor --cluster`")

@@ -21,7 +21,8 @@ from allotment.kubernetes import kinds
 from allotment.kubernetes.follow.fields import items, name, text
 from allotment.kubernetes.kinds import Object
 from allotment.kubernetes.ready.nodes import amount, may_share, publishing, with_cards
-from allotment.kubernetes.ready.seen import Seen, listed, many
+from allotment.kubernetes.ready.seen import Seen, listed
+from allotment.pictures.counts import counted
 
 CHECK: Final = "driver"
 SLICES: Final = "slices"
@@ -46,13 +47,13 @@ def driver(seen: Seen) -> Iterator[Answer]:
         there = published.get(maker, set())
         silent = sorted(nodes - there)
         if silent:
-            number = many(len(silent), "node")
+            number = counted(len(silent), "node")
             words = f"{number} with cards of which {maker} publishes none: {listed(silent)}"
             look = f"kubectl get pods -A -o wide --field-selector spec.nodeName={silent[0]}"
             yield say(CHECK, words, f"see whether the driver's pods run there: {look}")
     for maker, there in sorted(published.items()):
         count = sum(_devices(each, maker) for each in seen.snapshot.of(kinds.SLICE))
-        yield fine(CHECK, f"{maker} publishes {many(count, 'device')} of {many(len(there), 'node')}")
+        yield fine(CHECK, f"{maker} publishes {counted(count, 'device')} of {counted(len(there), 'node')}")
     if not published:
         remedy = "install the DRA driver of the cards' maker: claims are matched against what it publishes"
         yield say(CHECK, "no driver of cards publishes anything here", remedy)
@@ -72,7 +73,7 @@ def slices(seen: Seen) -> Iterator[Answer]:
         more = f" (and {len(found) - 1} more of `{rule}`)" if len(found) > 1 else ""
         yield say(SLICES, f"{found[0].message}{more}", found[0].hint)
     if not any(each.severity is not Severity.NOTE for found in by_rule.values() for each in found):
-        number = many(len(seen.snapshot.of(kinds.SLICE)), "slice")
+        number = counted(len(seen.snapshot.of(kinds.SLICE)), "slice")
         yield fine(SLICES, f"{number}, and nothing is wrong with what is published")
 
 
@@ -84,7 +85,7 @@ def extended_names(seen: Seen) -> Iterator[Answer]:
             by_name[extended].append(name(each))
     for extended, classes in sorted(by_name.items()):
         if len(classes) > 1:
-            words = f"{many(len(classes), 'class')} have the name {extended}: {listed(sorted(classes))}"
+            words = f"{counted(len(classes), 'class')} have the name {extended}: {listed(sorted(classes))}"
             yield problem(NAMES, f"{words}; the newest of them is meant", "leave it to one of them")
         counting = sorted(name(node) for node in seen.snapshot.of(kinds.NODE) if amount(node, extended) > 0)
         if counting:

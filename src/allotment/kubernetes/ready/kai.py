@@ -16,8 +16,9 @@ from allotment.kubernetes import kinds
 from allotment.kubernetes.follow.fields import at, items, mapping, name, text
 from allotment.kubernetes.kinds import Object
 from allotment.kubernetes.ready.objects import APPLY
-from allotment.kubernetes.ready.seen import KAI_NAMESPACE, Seen, conditions, listed, many
+from allotment.kubernetes.ready.seen import KAI_NAMESPACE, Seen, conditions, listed
 from allotment.kubernetes.render.platform.kai import NO_LIMIT, TEAMS
+from allotment.pictures.counts import counted
 
 CHECK: Final = "kai"
 QUEUES: Final = "kai's queues"
@@ -54,7 +55,7 @@ def _running(pods: tuple[Object, ...]) -> Iterator[Answer]:
         words = f"no ready pod of KAI's {listed(absent)} in {KAI_NAMESPACE}: nothing of it is placed"
         yield problem(CHECK, words, f"kubectl -n {KAI_NAMESPACE} get pods")
     else:
-        yield fine(CHECK, f"KAI runs: {many(len(ready), 'pod')} ready in {KAI_NAMESPACE}")
+        yield fine(CHECK, f"KAI runs: {counted(len(ready), 'pod')} ready in {KAI_NAMESPACE}")
 
 
 def _is_ready(pod: Object) -> bool:
@@ -112,7 +113,7 @@ def queues(seen: Seen) -> Iterator[Answer]:
         meaning = ", and none limits anything beside Kueue" if seen.with_kueue else ""
         shown = sorted(looked - {TEAMS})
         yield fine(
-            QUEUES, f"{many(len(shown), 'queue')} with all nine numbers, below a parent with them{meaning}"
+            QUEUES, f"{counted(len(shown), 'queue')} with all nine numbers, below a parent with them{meaning}"
         )
 
 

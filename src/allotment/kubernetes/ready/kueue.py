@@ -16,9 +16,10 @@ from allotment.answers import Answer, fine, note, problem
 from allotment.kubernetes import kinds
 from allotment.kubernetes.follow.fields import items, number, text
 from allotment.kubernetes.kinds import Kind, Object
-from allotment.kubernetes.ready.seen import KUEUE_NAMESPACE, Seen, conditions, listed, many
+from allotment.kubernetes.ready.seen import KUEUE_NAMESPACE, Seen, conditions, listed
 from allotment.kubernetes.render.context import namespace_of, release_of
 from allotment.kubernetes.render.platform.kueue import SINCE_MENDED
+from allotment.pictures.counts import counted
 
 CHECK: Final = "kueue"
 MANAGER: Final = "kueue-controller-manager"
@@ -134,7 +135,7 @@ def active_queues(seen: Seen) -> Iterator[Answer]:
             else:
                 yield found
     if well:
-        yield fine("active queues", f"{many(len(well), 'queue')} active: {listed(well)}")
+        yield fine("active queues", f"{counted(len(well), 'queue')} active: {listed(well)}")
     yield from _flavors(seen)
 
 

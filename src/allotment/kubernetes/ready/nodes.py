@@ -16,9 +16,10 @@ from allotment.devices.known_classes import AMD_DRIVER, INTEL_DRIVER, NVIDIA_DRI
 from allotment.kubernetes import kinds
 from allotment.kubernetes.follow.fields import is_true, items, mapping, name, text
 from allotment.kubernetes.kinds import Object
-from allotment.kubernetes.ready.seen import Seen, listed, many
+from allotment.kubernetes.ready.seen import Seen, listed
 from allotment.kubernetes.render.names import ROOT
 from allotment.needs.ways.node_labels import MEMORY
+from allotment.pictures.counts import counted
 
 TAINTS: Final = "taints"
 LAYOUT: Final = "layout"
@@ -85,9 +86,10 @@ def taints(seen: Seen) -> Iterator[Answer]:
             if _blocks(taint) and not any(_covers(each, taint) for each in tolerated):
                 closed[_words(taint)].append(name(node))
     if cordoned:
-        yield note(TAINTS, f"{many(len(cordoned), 'node')} with cards cordoned: {listed(sorted(cordoned))}")
+        number = counted(len(cordoned), "node")
+        yield note(TAINTS, f"{number} with cards cordoned: {listed(sorted(cordoned))}")
     for taint_words, names in sorted(closed.items()):
-        number = f"{len(set(names))} of {many(len(nodes), 'node')} with cards"
+        number = f"{len(set(names))} of {counted(len(nodes), 'node')} with cards"
         words = f"{number} bear the taint {taint_words}, which"
         remedy = "take the taint away (kubectl taint nodes NAME KEY-)"
         if seen.with_kueue:
@@ -108,7 +110,7 @@ def layout(seen: Seen) -> Iterator[Answer]:
         silent = sorted(name(node) for node in nodes if not text(node, "metadata", "labels", level.label))
         if silent:
             faults += 1
-            number = many(len(silent), "node")
+            number = counted(len(silent), "node")
             words = f"{number} with cards without the label {level.label}: {listed(silent)}"
             becomes = f"nothing that asks for `topology` by {level.name} goes there"
             yield note(LAYOUT, f"{words}; {becomes}", f"kubectl label node NAME {level.label}=VALUE")
@@ -126,18 +128,18 @@ def fractions(seen: Seen) -> Iterator[Answer]:
     """Whether KAI can give parts of cards: it counts them by a device plugin, and knows their memory."""
     if not may_share(seen) or not seen.can_tell(kinds.NODE):
         return
-    counted = [node for node in seen.snapshot.of(kinds.NODE) if amount(node, COUNTED) > 0]
-    if not counted:
+    countable = [node for node in seen.snapshot.of(kinds.NODE) if amount(node, COUNTED) > 0]
+    if not countable:
         words = f"no node has {COUNTED} of a device plugin, and KAI gives parts of no other cards"
         remedy = "run the device plugin on some nodes in the place of the DRA driver, or share otherwise"
         yield problem(FRACTIONS, words, remedy)
         return
-    silent = sorted(name(node) for node in counted if not text(node, "metadata", "labels", MEMORY))
+    silent = sorted(name(node) for node in countable if not text(node, "metadata", "labels", MEMORY))
     if silent:
-        number = many(len(silent), "node")
+        number = counted(len(silent), "node")
         words = f"{number} without the label {MEMORY}, where shares by memory fail: {listed(silent)}"
         yield note(FRACTIONS, words, "run NVIDIA's GPU feature discovery there")
-    yield fine(FRACTIONS, f"{many(len(counted), 'node')} with cards that KAI can give in parts")
+    yield fine(FRACTIONS, f"{counted(len(countable), 'node')} with cards that KAI can give in parts")
 
 
 def _tolerations(seen: Seen) -> list[Mapping[str, Any]]:

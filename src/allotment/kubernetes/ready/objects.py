@@ -13,10 +13,11 @@ from allotment.answers import Answer, fine, note, problem
 from allotment.kubernetes import kinds
 from allotment.kubernetes.kinds import Kind, Object, kind_of
 from allotment.kubernetes.ready.differing import Difference, differences
-from allotment.kubernetes.ready.seen import MOST_SHOWN, Seen, listed, many
+from allotment.kubernetes.ready.seen import MOST_SHOWN, Seen, listed
 from allotment.kubernetes.render.context import namespace_of
 from allotment.kubernetes.render.names import MANAGED_BY
 from allotment.kubernetes.render.platform import render_platform
+from allotment.pictures.counts import counted
 from allotment.platform.model import Platform
 
 APPLY: Final = "allot render --platform-objects | kubectl apply --server-side -f -"
@@ -143,7 +144,8 @@ def _too_much(seen: Seen, check: str, kind: Kind, wanted: set[str]) -> Iterator[
     ]
     if extra:
         words = (
-            f"{many(len(extra), kind.name)} of ours that the platform's file does not have: {listed(extra)}"
+            f"{counted(len(extra), kind.name)} of ours that the platform's file does not have: "
+            f"{listed(extra)}"
         )
         yield note(check, words, f"see what it is for, then `kubectl delete {kind.shown} NAME`")
 
@@ -155,7 +157,7 @@ def _is_ours(value: Object) -> bool:
 
 def _counted(number: int, kind: Kind) -> str:
     """``2 ClusterQueues``; a kind that two groups have with its group."""
-    return many(number, kind.name) + (f" of {kind.group}" if kind.name in SHARED_NAMES else "")
+    return counted(number, kind.name) + (f" of {kind.group}" if kind.name in SHARED_NAMES else "")
 
 
 def _name(value: Object) -> str:

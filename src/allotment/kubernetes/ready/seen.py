@@ -107,14 +107,6 @@ def listed(names: Sequence[str], most: int = MOST_SHOWN) -> str:
     return shown + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def many(number: int, word: str) -> str:
-    """``1 node``, ``3 nodes``."""
-    if number == 1:
-        return f"1 {word}"
-    ending = "es" if word.endswith(("s", "ch", "x")) else "s"
-    return f"{number} {word[:-1]}ies" if word.endswith("y") else f"{number} {word}{ending}"
-
-
 def conditions(value: Mapping[str, object]) -> Iterator[Mapping[str, str]]:
     """The conditions of an object's status."""
     yield from items(value, "status", "conditions")

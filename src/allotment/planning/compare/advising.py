@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
+from allotment.pictures.counts import counted
 from allotment.planning.compare.comparison import Advice, Better, Cell, Column, Difference, Row, Told, Verdict
 from allotment.planning.compare.differences import CHANCE, FEWEST, held_against
 from allotment.planning.compare.resting import not_if, other_cards
@@ -99,11 +100,6 @@ def rests_on(columns: Sequence[Column], draws: int) -> str:
         f"{100 * CHANCE:.0f} %) and large: a tenth or more, and no less than a minute of an end and 90 "
         f"seconds of a wait; of percentages ten points.{assumed}"
     )
-
-
-def counted(amount: int, word: str) -> str:
-    """``1 draw``, ``2 draws``, ``3 guesses``."""
-    return f"{amount} {word}" if amount == 1 else f"{amount} {word}{'es' if word.endswith('s') else 's'}"
 
 
 def _hardest(plain: dict[str, Column], name: str, has: str, advise: Advise) -> Advice:

@@ -16,6 +16,7 @@ from allotment.kubernetes.follow import fields
 from allotment.kubernetes.follow.ranges import indexes_of
 from allotment.kubernetes.kinds import Object
 from allotment.kubernetes.render.names import PREFIX
+from allotment.pictures.counts import counted
 from allotment.planning.scenes.times_taken import seconds_words, taken
 from allotment.planning.scenes.values import Assumption, Source
 from allotment.scheduling.state.read_workloads import seconds
@@ -72,6 +73,6 @@ def left_of(
 
 def _times(each: float, done: int, name: str) -> Times:
     """Of one index, loading and all."""
-    said = f"{done:,} {'index' if done == 1 else 'indexes'} of it complete since it began"
+    said = f"{counted(done, 'index')} of it complete since it began"
     doubt = max(0.1, 0.5 / math.sqrt(done))
     return Times(through(each, 0.95, each * SPREAD), Constant(0.0), Basis.MEASURED, said, doubt, name)

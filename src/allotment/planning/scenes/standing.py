@@ -23,6 +23,7 @@ from allotment.kubernetes.follow.ranges import indexes_of
 from allotment.kubernetes.kinds import Object
 from allotment.kubernetes.render.names import PREFIX
 from allotment.kubernetes.render.placing import KAI_PREEMPTIBLE, KAI_QUEUE, QUEUE_NAME
+from allotment.pictures.counts import counted
 from allotment.planning.scenes.asks import Asks
 from allotment.planning.scenes.left_over import left_of
 from allotment.planning.scenes.owners import (
@@ -286,7 +287,7 @@ class _Desk:
 
 
 def _others(many: int) -> str:
-    return f"{many:,} {'work' if many == 1 else 'works'} of others that run or wait"
+    return f"{counted(many, 'work')} of others that run or wait"
 
 
 def lost_templates(stage: Stage) -> tuple[Object, ...]:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from allotment.pictures.counts import counted
 from allotment.planning.figures import Figures, VolumeFigures
 from allotment.planning.scenes.times_cards import NO_CARD, card_of, cards_words
 from allotment.planning.scenes.times_taken import DOUBTS, SOURCES, doubt_of, middle_of, seconds_words, taken
@@ -106,9 +107,8 @@ def _card(volume: VolumeFigures) -> str:
 
 
 def _measured(seconds: list[float]) -> Load:
-    count = len(seconds)
-    said = f"{count:,} {'start' if count == 1 else 'starts'} of complete volumes in the bucket"
-    doubt = max(OFF[Basis.MEASURED], OF_ONE_START / math.sqrt(count))
+    said = f"{counted(len(seconds), 'start')} of complete volumes in the bucket"
+    doubt = max(OFF[Basis.MEASURED], OF_ONE_START / math.sqrt(len(seconds)))
     return Load(Sampled(tuple(sorted(seconds))), Basis.MEASURED, said, doubt)
 
 

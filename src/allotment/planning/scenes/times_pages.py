@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, stdev
 from typing import Final
 
+from allotment.pictures.counts import counted
 from allotment.planning.figures import Figures
 from allotment.planning.scenes.times_cards import NO_CARD, card_of, cards_words, kind_of
 from allotment.planning.scenes.times_taken import DOUBTS, seconds_words
@@ -97,8 +98,7 @@ def _of_entry(entry: Measured, recipe: str) -> Times:
 
 def _of_records(volumes: Sequence[Sequence[float]], card: str, recipe: str) -> Times:
     pages = sorted(each for volume in volumes for each in volume)
-    counted = f"{len(pages):,} {'page' if len(pages) == 1 else 'pages'}"
-    said = f"{counted} of {len(volumes):,} {'volume' if len(volumes) == 1 else 'volumes'} in the bucket"
+    said = f"{counted(len(pages), 'page')} of {counted(len(volumes), 'volume')} in the bucket"
     page, widened = _drawn_from(volumes, pages)
     means = [math.log(max(fmean(volume), 1e-6)) for volume in volumes]
     apart = stdev(means) if len(means) > 1 else OF_ONE_VOLUME

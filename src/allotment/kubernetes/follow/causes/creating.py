@@ -13,13 +13,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from allotment.kubernetes.follow import fields
-from allotment.kubernetes.follow.causes.phrases import ADMINISTRATOR, anew, counted, listed, short
+from allotment.kubernetes.follow.causes.phrases import ADMINISTRATOR, anew, listed, short
 from allotment.kubernetes.follow.model import Cause, Evidence, State, by_condition, evidence
 from allotment.kubernetes.follow.part import Part
 from allotment.kubernetes.follow.pods import ELASTIC_GATE, Phase, gates
 from allotment.kubernetes.follow.sums import pods_of
 from allotment.kubernetes.kinds import CLAIM_TEMPLATE, DEVICE_CLASS, Object
 from allotment.kubernetes.render.names import PREFIX
+from allotment.pictures.counts import counted
 
 WEBHOOK: Final = re.compile(r'failed calling webhook "([^"]+)"')
 NO_TEMPLATE: Final = re.compile(r'resourceclaimtemplates?(?:\.resource\.k8s\.io)? "([^"]+)" not found')

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from allotment.kubernetes.follow import fields
-from allotment.kubernetes.follow.causes.phrases import counted
 from allotment.kubernetes.follow.model import Cause, State, by_condition
 from allotment.kubernetes.follow.part import Part
+from allotment.pictures.counts import counted
 
 _TRY_AGAIN: Final = (
     "mend what the evidence says; `allot retry NAME` lets the failed ones be tried again, and `allot apply "

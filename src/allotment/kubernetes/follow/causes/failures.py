@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from allotment.kubernetes.follow import fields
-from allotment.kubernetes.follow.causes.phrases import anew, counted, listed, short
+from allotment.kubernetes.follow.causes.phrases import anew, listed, short
 from allotment.kubernetes.follow.model import Cause, State, evidence
 from allotment.kubernetes.follow.part import Part
 from allotment.kubernetes.follow.pods import DISRUPTED, Ending, Phase, endings, index_of
 from allotment.kubernetes.follow.ranges import written
 from allotment.kubernetes.kinds import Object
+from allotment.pictures.counts import counted
 
 TOLD_TO_END: Final = 143
 _LOGS: Final = "read what it wrote: `allot logs {name} --cluster`"

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from allotment.kubernetes.follow import fields
-from allotment.kubernetes.follow.causes.phrases import ADMINISTRATOR, counted, is_are, listed
+from allotment.kubernetes.follow.causes.phrases import ADMINISTRATOR, is_are, listed
 from allotment.kubernetes.follow.model import Cause, Evidence, State, evidence
 from allotment.kubernetes.follow.part import Part
 from allotment.kubernetes.follow.pods import DISRUPTED, Phase, index_of, node_is_lost, node_of, phase_of
 from allotment.kubernetes.kinds import NODE, Object
+from allotment.pictures.counts import counted
 
 _DISRUPTIONS: Final[Mapping[str, tuple[str, str]]] = {
     "DeletionByTaintManager": (

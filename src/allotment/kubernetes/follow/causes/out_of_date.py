@@ -14,11 +14,12 @@ from typing import Final
 
 from allotment.kubernetes.cluster.capacity import amount_text
 from allotment.kubernetes.follow import fields
-from allotment.kubernetes.follow.causes.phrases import ADMINISTRATOR, counted
+from allotment.kubernetes.follow.causes.phrases import ADMINISTRATOR
 from allotment.kubernetes.follow.model import Cause, Evidence, State, Sum, by_condition, evidence
 from allotment.kubernetes.follow.part import FINISHED, RESERVED, Part
 from allotment.kubernetes.follow.sums import lacks_of, sums_of
 from allotment.kubernetes.kinds import WORKLOAD, Object
+from allotment.pictures.counts import counted
 
 PATIENCE: Final = 60.0
 _ENDS: Final = ((FINISHED, True), ("Evicted", True), (RESERVED, False))

@@ -24,11 +24,6 @@ def ask_on(part: Part) -> str:
     return f"`allot why {part.name} --cluster` says which devices there are, and what would fit"
 
 
-def counted(number: int, word: str) -> str:
-    """``1 pod``, ``2 pods``."""
-    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
-
-
 def listed(names: Collection[str], most: int = 3) -> str:
     """The first of some names, and how many more there are."""
     shown = list(dict.fromkeys(names))

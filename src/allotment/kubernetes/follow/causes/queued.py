@@ -16,7 +16,6 @@ from allotment.kubernetes.follow.causes.out_of_date import quota_is_free
 from allotment.kubernetes.follow.causes.phrases import (
     ADMINISTRATOR,
     anew,
-    counted,
     is_are,
     place_words,
     short,
@@ -34,6 +33,7 @@ from allotment.kubernetes.follow.queueing import (
 from allotment.kubernetes.follow.seen import when
 from allotment.kubernetes.follow.sums import lacks_of, pods_of
 from allotment.kubernetes.kinds import CLUSTER_QUEUE, LOCAL_QUEUE, WORKLOAD, Object
+from allotment.pictures.counts import counted
 
 PATIENCE: Final = 60.0
 OFTEN: Final = 3

@@ -11,12 +11,13 @@ from typing import Final
 from allotment.kubernetes.cluster.capacity import amount_text
 from allotment.kubernetes.follow import fields
 from allotment.kubernetes.follow.causes.out_of_date import quota_is_free
-from allotment.kubernetes.follow.causes.phrases import ADMINISTRATOR, counted, place_words, short
+from allotment.kubernetes.follow.causes.phrases import ADMINISTRATOR, place_words, short
 from allotment.kubernetes.follow.model import Cause, State, by_condition, evidence
 from allotment.kubernetes.follow.part import RESERVED, Part
 from allotment.kubernetes.follow.queueing import cluster_queue_name, position
 from allotment.kubernetes.follow.sums import Lack, lacks_of, never_fits, pods_of
 from allotment.kubernetes.kinds import Object
+from allotment.pictures.counts import counted
 
 NARROWER: Final = "write a narrower `window` in its file and apply"
 

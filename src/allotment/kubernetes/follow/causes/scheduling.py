@@ -18,7 +18,6 @@ from allotment.kubernetes.follow.causes.phrases import (
     BY_ITSELF,
     anew,
     ask_on,
-    counted,
     listed,
     short,
 )
@@ -26,6 +25,7 @@ from allotment.kubernetes.follow.model import Cause, Evidence, State, evidence
 from allotment.kubernetes.follow.part import Part
 from allotment.kubernetes.follow.pods import UNSCHEDULED, Phase, allocated, claims_of
 from allotment.kubernetes.kinds import DEVICE_CLASS, NODE, POD, SLICE, Object
+from allotment.pictures.counts import counted
 
 NO_CLAIM: Final = "cannot allocate all claims"
 NO_KEY: Final = re.compile(r"no such key: (\S+)")

@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from allotment.kubernetes.follow import fields
-from allotment.kubernetes.follow.causes.phrases import ADMINISTRATOR, counted, listed, short
+from allotment.kubernetes.follow.causes.phrases import ADMINISTRATOR, listed, short
 from allotment.kubernetes.follow.model import Cause, State, evidence
 from allotment.kubernetes.follow.part import Part
 from allotment.kubernetes.follow.pods import Phase, image_of, node_of, waiting_for
 from allotment.kubernetes.kinds import Object
+from allotment.pictures.counts import counted
 
 PULLS: Final = frozenset(
     {

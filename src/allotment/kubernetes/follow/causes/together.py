@@ -18,7 +18,6 @@ from allotment.kubernetes.follow.causes.phrases import (
     BY_ITSELF,
     anew,
     ask_on,
-    counted,
     place_words,
     short,
 )
@@ -27,6 +26,7 @@ from allotment.kubernetes.follow.part import Part
 from allotment.kubernetes.follow.pods import Phase
 from allotment.kubernetes.follow.queueing import kai_position
 from allotment.kubernetes.kinds import KAI_POD_GROUP, KAI_QUEUE, Object
+from allotment.pictures.counts import counted
 
 LIMIT: Final = re.compile(
     r"(\S+) quota has reached the allowable limit of ([\w ]+?)\. Limit is (\S+) \w+, currently (\S+) \w+ "
