@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from allotment.cli.pages.compare import compare_page
+from allotment.cli.pages.counted_cards import CountedCards
 from allotment.cli.pages.course import Planned, cards, extent_of, shares_of
 from allotment.cli.pages.filled import filled_page
 from allotment.cli.pages.plan import plan_page
@@ -185,6 +186,29 @@ def test_cards_that_are_only_counted_have_as_many_rows_as_are_in_use_at_once() -
     chart, idle = cards(replace(course, spans=tuple(spans)), extent_of(course), "c", "Cards")
     assert "4 runs of 2 works on 3 cards." in " ".join(words(parsed(chart.svg)).split())
     assert idle == "5 more cards are left out, on which nothing runs."
+
+
+def test_pods_that_share_a_card_are_on_one_row() -> None:
+    course = outcome(4, 1)
+    runs = ((0, 100, ("a",)), (10, 60, ("a",)), (20, 90, ("b",)), (95, 120, ("c",)), (97, 130, ("a",)))
+    spans = [
+        replace(
+            span,
+            devices=(),
+            gpus=0.5,
+            bound=float(since),
+            ready=float(since),
+            ended=float(until),
+            shared=shared,
+        )
+        for span, (since, until, shared) in zip(course.spans, runs, strict=False)
+    ]
+    shown = replace(course, spans=tuple(spans), gpus=(("a100-80gb", 2),))
+    chart, idle = cards(shown, extent_of(shown), "c", "Cards")
+    assert "gpu-00 · 2 × a100-80gb" in chart.svg
+    assert idle == ""
+    counted = CountedCards()
+    assert [counted.places(span) for span in spans] == [[0], [0], [1], [1], [0]]
 
 
 def test_shares_of_a_course_are_those_of_its_spans() -> None:

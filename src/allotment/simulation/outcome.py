@@ -26,7 +26,9 @@ class Span:
 
     ``bound`` is when it got its node, ``ready`` when it began its first page, ``ended`` when its devices were
     free again (the horizon where it still runs). ``pages`` were finished by it, ``lost`` seconds of steps are
-    repeated because of how it ended. ``by`` names the work that it was reclaimed for.
+    repeated because of how it ended. ``by`` names the work that it was reclaimed for. ``shared`` are the
+    cards of the node of which it had a part, where parts are counted, by a name that holds while anybody is
+    on them.
     """
 
     work: str
@@ -44,6 +46,7 @@ class Span:
     pages: int = 0
     lost: float = 0.0
     by: str = ""
+    shared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,8 @@ class Pods:
 
     def _run(self, job: Job, start: Start, begun: float, ready: float) -> Run:
         card = kind_of(self.setting, start.node, start.devices)
-        run = Run(start.pod, job, start.node, start.devices, card, self.agenda.now, ready, ready)
+        now = self.agenda.now
+        run = Run(start.pod, job, start.node, start.devices, card, now, ready, ready, shared=start.shared)
         job.runs[start.pod] = run
         if job.work.kind is Kind.CAMPAIGN:
             for unit in job.open_units(start.pod.number):
@@ -264,6 +265,7 @@ class Pods:
                 settled.pages,
                 settled.lost,
                 run.by,
+                run.shared,
             )
         )
 

@@ -21,7 +21,7 @@ class Run:
     """A pod that has a node. ``due`` is when it ends as far as is known, ``version`` which knowledge that is.
 
     ``began`` is when its first stretch began: before ``ready`` where it ran already when all this did.
-    ``unheard``: nobody takes notice of how it ends.
+    ``unheard``: nobody takes notice of how it ends. ``shared`` are the cards of which it has a part.
     """
 
     pod: PodId
@@ -39,6 +39,7 @@ class Run:
     version: int = 0
     stopping: bool = False
     unheard: bool = False
+    shared: tuple[str, ...] = ()
 
     @property
     def whole(self) -> float:

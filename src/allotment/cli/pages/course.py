@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from allotment.cli.pages.colours import ALL_OF_A_TEAM, NOBODY, Colours
+from allotment.cli.pages.counted_cards import CountedCards
 from allotment.pictures.chart import Chart
 from allotment.pictures.lanes import Bar, Row
 from allotment.pictures.markup import Markup
@@ -65,13 +66,13 @@ def cards(
     shown = planned or Planned()
     by_team = len({span.work for span in outcome.spans}) > MOST_WORKS
     own = {work for work, _ in shown.works}
-    slots = defaultdict[str, list[float]](list)
+    counted = CountedCards()
     rows: dict[str, Row] = {}
     bars: list[Bar] = []
     for span in sorted(outcome.spans, key=lambda span: span.bound):
         if span.gpus <= 0 or span.bound >= extent.since + extent.length:
             continue
-        for row in _rows(span, slots):
+        for row in _rows(span, counted):
             rows.setdefault(row.key, row)
             of = f"{ALL_OF_A_TEAM}{span.team or NOBODY}" if by_team and span.work not in own else span.work
             bars.append(_bar(span, of, row, extent))
@@ -84,15 +85,10 @@ def cards(
     return chart, _idle(outcome, ordered)
 
 
-def _rows(span: Span, slots: Mapping[str, list[float]]) -> Iterable[Row]:
+def _rows(span: Span, counted: CountedCards) -> Iterable[Row]:
     """The cards of a run; where they are only counted, as many as it has of those that are free."""
     if not span.devices:
-        ends = slots[span.node]
-        free = [place for place, end in enumerate(ends) if end <= span.bound][: math.ceil(span.gpus)]
-        free += range(len(ends), len(ends) + math.ceil(span.gpus) - len(free))
-        ends.extend([0.0] * (max(free) + 1 - len(ends)))
-        for place in free:
-            ends[place] = span.ended
+        for place in counted.places(span):
             yield Row(f"{span.node}/#{place:04}", "", span.node, span.card)
     for device in span.devices:
         yield Row(f"{span.node}/{device}", device.rpartition("/")[2], span.node, span.card)

@@ -25,12 +25,17 @@ class PodId(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The pod gets this node and these devices (``driver/pool/name``; empty where GPUs are only counted)."""
+    """The pod gets this node and these devices (``driver/pool/name``; empty where GPUs are only counted).
+
+    ``shared`` are the cards of the node of which it has a part each, by whatever name its scheduler has for
+    them while somebody is on them.
+    """
 
     pod: PodId
     node: str
     devices: tuple[str, ...] = ()
     reason: str = ""
+    shared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -244,7 +244,7 @@ class KaiAdapter:
         if count:
             devices = self.ground.shelves.hand_out(bound.node, count)
         self._run(pod, bound.node, devices, bound)
-        return Start(pod, bound.node, devices, str(bound.action))
+        return Start(pod, bound.node, devices, str(bound.action), bound.gpu_groups)
 
     def _run(self, pod: PodId, node: str, devices: tuple[str, ...], bound: Bound | None = None) -> None:
         job = self.jobs[pod.work]
