@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -127,3 +128,10 @@ def test_a_share_goes_with_the_way_that_took_it() -> None:
     need = column_files(shared, ("sharing=whole",)).repository.pipelines["ocr"].gpu
     assert need is not None
     assert need.share is None
+
+
+def test_a_configuration_goes_with_the_way_that_it_is_for() -> None:
+    need = Need(sharing=("mps",), config={"mps": {"threads": 25}})
+    repository = Repository(Path("archive"), {"ocr": replace(OCR, gpu=need)})
+    found = column_files(replace(FILES, repository=repository, beside=()), ("sharing=time-slicing",))
+    assert found.repository.pipelines["ocr"].gpu == Need(sharing=("time-slicing",))

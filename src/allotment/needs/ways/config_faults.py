@@ -11,7 +11,7 @@ from allotment.needs.rules import CONFIG_MISMATCH
 from allotment.needs.ways.nvidia_config import GPU_CONFIG, LEAST_PINNED, MIG_CONFIG, parameter_faults
 from allotment.platform.need import Need
 
-_OF_WAY: Final = {"mps": "mps", "time_slice": "time-slicing"}
+WAY_OF_CONFIG: Final = {"mps": "mps", "time_slice": "time-slicing"}
 _KIND_OF_WAY: Final = {"mig": MIG_CONFIG}
 _BY_ANNOTATION: Final = "fraction"
 
@@ -22,7 +22,7 @@ def config_faults(need: Need) -> Iterator[Fault]:
         if key == "opaque":
             yield from _of_opaque(need, value["driver"], value["parameters"])
             continue
-        way = _OF_WAY[key]
+        way = WAY_OF_CONFIG[key]
         if way not in need.sharing:
             asked = " or ".join(f"`{word}`" for word in need.sharing)
             message = f"`{key}` is for `sharing: {way}`, and {asked} is asked for"

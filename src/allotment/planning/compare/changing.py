@@ -14,6 +14,7 @@ from allotment.devices.describe import parse_description
 from allotment.devices.server import NEWEST, OLDEST, is_version, outside_words
 from allotment.documents.shapes import Choice, Integer, ListOf
 from allotment.errors import UsageError, did_you_mean
+from allotment.needs.ways.config_faults import WAY_OF_CONFIG
 from allotment.planning.compare.values import plain, read
 from allotment.planning.scenes.values import Place
 from allotment.platform.durations import Duration
@@ -99,8 +100,15 @@ def _sharing(files: Files, of: str, value: str) -> Files:
     ways = read(WAYS, [each.strip() for each in value.split(",")], "sharing")
     allowed = tuple(dict.fromkeys((*files.platform.sharing, *ways)))
     files = replace(files, platform=replace(files.platform, sharing=allowed))
+    return _needs(files, of, lambda need: _shared_so(need, ways))
+
+
+def _shared_so(need: Need, ways: tuple[str, ...]) -> Need:
+    """The need by other ways; a share and a configuration go with the way that took them."""
     by_part = not SHARED_BY_PART.isdisjoint(ways)
-    return _needs(files, of, lambda need: replace(need, sharing=ways, share=need.share if by_part else None))
+    kept = {None, *ways}
+    config = {key: told for key, told in (need.config or {}).items() if WAY_OF_CONFIG.get(key) in kept}
+    return replace(need, sharing=ways, share=need.share if by_part else None, config=config or None)
 
 
 def _share(files: Files, of: str, value: str) -> Files:

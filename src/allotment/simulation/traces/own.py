@@ -173,6 +173,8 @@ def _job(entry: _Entry, number: int) -> Job:
     kind = JobKind(entry.one_of("kind", JobKind, JobKind.JOB))
     if kind is not JobKind.FLEET and "seconds" not in entry.told:
         raise entry.missing("seconds", 'how long it takes: "seconds": 3600')
+    if kind is JobKind.FLEET and "seconds" in entry.told:
+        raise entry.refused("seconds", "of a fleet, which does not end")
     gpus, share = _cards(entry)
     seconds = None if kind is JobKind.FLEET else entry.number("seconds", -1.0, least=0.0)
     return Job(
