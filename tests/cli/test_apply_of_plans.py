@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 
 from allotment.cli import invoke
+from allotment.kubernetes.apply.lease import Lease
 from allotment.kubernetes.client import Client
-from allotment.kubernetes.kinds import CONFIG_MAP, JOB, NODE, SLICE
+from allotment.kubernetes.kinds import CLAIM, CONFIG_MAP, JOB, LEASE, NODE, SLICE
 from allotment.kubernetes.render.platform import render_platform
 from allotment.kubernetes.testing import FakeApiServer
 from allotment.kubernetes.testing.loopback import listening
 from allotment.kubernetes.testing.transport import FakeTransport
 from allotment.platform.file import scan_platform
+from tests.planning.scene_files import claim
 
 DIGEST = "a" * 64
 FILES = {
@@ -245,6 +247,72 @@ def test_what_has_moved_is_told_and_nothing_is_sent(
     assert "the plan is not applied" in out
     assert told in out
     assert not cluster.listed(JOB, "archive")
+
+
+def test_heartbeats_pods_and_claims_that_come_are_no_moves(
+    cluster: Client, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan(capsys)
+    beats = [
+        {"type": "Ready", "status": "True", "lastHeartbeatTime": "2030-01-01T00:00:00Z", "reason": "Again"},
+        {"type": "DiskPressure", "status": "False", "lastHeartbeatTime": "2030-01-01T00:00:00Z"},
+    ]
+    status = {"conditions": beats, "images": [{"names": ["x"], "sizeBytes": 3}]}
+    cluster.patch(NODE, "n1", None, {"status": status}, manager="kubelet", subresource="status")
+    cluster.patch(NODE, "n1", None, {"metadata": {"annotations": {"a": "b"}}}, manager="kubelet")
+    others = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "others"}}
+    cluster.create(others, manager="admin")
+    container = {"name": "c", "image": "x"}
+    of_others = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "others"}}
+    cluster.create({**of_others, "spec": {"nodeName": "n1", "containers": [container]}}, manager="admin")
+    held = claim("c", "others", "p", "gpu-0", "n1")
+    cluster.create({key: each for key, each in held.items() if key != "status"}, manager="admin")
+    told = {"status": held["status"]}
+    cluster.patch(CLAIM, "c", "others", told, manager="scheduler", subresource="status")
+    assert "campaigns/letters created" in apply(capsys)
+
+
+def test_a_world_that_moves_while_others_apply_is_seen(
+    root: Path, cluster: Client, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan(capsys)
+    take = Lease.take
+
+    def after_a_while(self: Lease) -> None:
+        cordoned(root, cluster)
+        take(self)
+
+    monkeypatch.setattr(Lease, "take", after_a_while)
+    assert "node n1 has changed" in apply(capsys, code=1)
+    assert not cluster.listed(JOB, "archive")
+
+
+@pytest.mark.parametrize("sent", range(4))
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_what_was_sent_is_told_when_it_is_interrupted_and_the_next_apply_goes_on(
+    cluster: Client, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, sent: int, form: str
+) -> None:
+    plan(capsys)
+    left = iter([True] * sent)
+    with monkeypatch.context() as patched:
+        done = Client.apply
+
+        def interrupted(self: Client, value: Any, **rest: Any) -> Any:
+            if not rest.get("dry_run") and value["kind"] != "Lease" and not next(left, False):
+                raise KeyboardInterrupt
+            return done(self, value, **rest)
+
+        patched.setattr(Client, "apply", interrupted)
+        assert invoke(["apply", "--no-images", "--plan", "../plan.json", "-o", form]) == 130
+    out, err = capsys.readouterr()
+    assert err.endswith("interrupted\n")
+    if form == "json":
+        assert json.loads(out)["error"] == "interrupted"
+    assert "interrupted while it was sent" in out
+    holders = [each["spec"].get("holderIdentity") for each in cluster.listed(LEASE, "archive")]
+    assert holders == [""]
+    invoke(["apply", "--no-images"])
+    assert len(cluster.listed(JOB, "archive")) == 2
 
 
 @pytest.mark.usefixtures("cluster")

@@ -145,14 +145,10 @@ def command(
 
     wish = Wish(loaded, mark, again, prune, is_whole=not names)
     world = World(_holder(), time.time, time.sleep, progress)
-    hold = anything if saved is None else saved.holds
+    hold = anything if saved is None else saved.holds(loaded, found, context, client, progress)
     with progress, ended_by_term():
-        if saved is not None:
-            progress("reading the cluster that was planned for")
-            saved.hold(loaded, found, owner.name, client, context.namespace)
-            if elsewhere := saved.elsewhere(client.name):
-                progress.end()
-                _note(elsewhere)
+        if saved is not None and (elsewhere := saved.elsewhere(client.name)):
+            _note(elsewhere)
         report = apply(client, context, wish, world, impossible=impossible, hold=hold, dry_run=dry_run)
     applied = Applied(report, client.name, owner.name, context.namespace, verbose)
     write_out({"text": as_text, "json": as_json}[form](applied), None)
@@ -164,7 +160,9 @@ def _ended(report: Report, form: str) -> int:
     if form == "text" and not report.is_nothing:
         for note in report.said:
             _note(note)
-    if report.cut_short is not None:
+    if isinstance(report.cut_short, KeyboardInterrupt):
+        raise report.cut_short
+    if isinstance(report.cut_short, Exception):
         show_error(report.cut_short)
         return EXIT_WORLD
     return EXIT_FINE if report.is_fine else EXIT_REFUSED

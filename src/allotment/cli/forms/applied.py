@@ -64,7 +64,7 @@ def as_json(applied: Applied) -> str:
         "dry_run": report.is_dry_run,
         "groups": [_data(each) for each in report.outcomes],
         "notes": list(report.said),
-        "error": None if report.cut_short is None else str(report.cut_short),
+        "error": None if report.cut_short is None else str(report.cut_short) or "interrupted",
     }
     return json_text(data)
 

@@ -16,6 +16,7 @@ from allotment.kubernetes.apply.steps import Plan as Sending
 from allotment.kubernetes.client import Client
 from allotment.kubernetes.cluster.reading import read_snapshot
 from allotment.kubernetes.cluster.world import world_of
+from allotment.kubernetes.render.context import Context
 from allotment.planning.plan.plan import Seen
 from allotment.planning.plan.saved import Saved, hold_unmoved, read_saved
 from allotment.planning.plan.seen import (
@@ -39,14 +40,47 @@ class SavedPlan:
     path: Path
     saved: Saved
 
-    def hold(self, repository: Repository, platform: Platform, team: str, client: Client, home: str) -> None:
-        """Raise where files, platform or cluster have moved since, or it is of another team or scheduler."""
-        snapshot = read_snapshot(client, now=time.time(), home=home)
+    def holds(
+        self,
+        repository: Repository,
+        platform: Platform,
+        context: Context,
+        client: Client,
+        told: Callable[[str], object],
+    ) -> Callable[[Sending], None]:
+        """What raises where files, platform or cluster have moved since, it is of another team or scheduler,
+        or something else would be sent than was planned.
+
+        The cluster is read each time that it is asked, for an apply may have waited for another one.
+        """
+
+        def hold(sending: Sending) -> None:
+            told("reading the cluster that was planned for")
+            self._hold_world(repository, platform, context, client)
+            self._hold_steps(sending)
+
+        return hold
+
+    def _hold_world(
+        self, repository: Repository, platform: Platform, context: Context, client: Client
+    ) -> None:
+        snapshot = read_snapshot(client, now=time.time(), home=context.namespace)
         world = world_seen(world_of(snapshot).world, snapshot)
         planned = replace(platform, scheduler=self.saved.scheduler)
         now = Seen(files_seen(repository), platform_seen(planned), world)
-        others = self._others(team, platform.scheduler)
+        others = self._others(context.team.name, platform.scheduler)
         hold_unmoved((*others, *moved(self.saved.seen, now, unread_of(snapshot))), self.path)
+
+    def _hold_steps(self, sending: Sending) -> None:
+        """What is refused is told by itself."""
+        now = steps_seen(sending)
+        refused = {group.group for group in sending.groups if group.refusals}
+        wanted = {
+            name: each
+            for name, each in self.saved.seen.steps.items()
+            if name in now or not (refused and name.startswith((*refused, f"{PIPELINES}/")))
+        }
+        hold_unmoved(moved_steps(wanted, now), self.path)
 
     def elsewhere(self, name: str) -> str:
         """What is to be said where it was made under another name of a cluster; nothing under the same."""
@@ -61,23 +95,6 @@ class SavedPlan:
         if scheduler != self.saved.scheduler:
             made = self.saved.scheduler
             yield f"it was made for the scheduler `{made}`, and the platform says `{scheduler}`"
-
-    @property
-    def holds(self) -> Callable[[Sending], None]:
-        """Raises where something else would be sent than was planned; what is refused is told by itself."""
-        planned, path = self.saved.seen.steps, self.path
-
-        def hold(sending: Sending) -> None:
-            now = steps_seen(sending)
-            refused = {group.group for group in sending.groups if group.refusals}
-            wanted = {
-                name: each
-                for name, each in planned.items()
-                if name in now or not (refused and name.startswith((*refused, f"{PIPELINES}/")))
-            }
-            hold_unmoved(moved_steps(wanted, now), path)
-
-        return hold
 
 
 def saved_plan(path: Path, names: Sequence[str], *, others: Sequence[str]) -> SavedPlan:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from typing import Final
 
 from allotment.kubernetes.apply.access import hold_to_team
 from allotment.kubernetes.apply.lease import Lease, LostLeaseError
@@ -42,8 +43,12 @@ def nothing(_: Snapshot) -> Refusals:
     return {}
 
 
+INTERRUPTED: Final = "interrupted while it was sent: what is there stays, and the next apply goes on with it"
 Hold = Callable[[Plan], None]
-"""Raises AllotmentError for a plan that is not to be sent, of which then nothing is."""
+"""Raises AllotmentError for a plan that is not to be sent, of which then nothing is.
+
+It is asked before anything else is, and again by who has the right to send: others may have been waited for.
+"""
 
 
 def anything(_: Plan) -> None:
@@ -95,7 +100,8 @@ def _tried(client: Client, plan: Plan, world: World) -> list[Tried]:
 
 
 def _sent(sending: Sending, plan: Plan, world: World) -> Report:
-    """Send what is clean. What the world fails at ends it; what was sent until then is told."""
+    """Send what is clean. What the world fails at ends it, as an interrupt does; what was sent until then is
+    told."""
     outcomes: list[Outcome] = []
     failed: set[str] = set()
     for each in _tried(sending.client, plan, world):
@@ -107,6 +113,9 @@ def _sent(sending: Sending, plan: Plan, world: World) -> Report:
             outcomes.append(sending.send(each))
         except (ApiError, LostLeaseError) as error:
             outcomes.append(Outcome(each.plan.group, failure=str(error)))
+            return Report(tuple(outcomes), plan.said, cut_short=error)
+        except KeyboardInterrupt as error:
+            outcomes.append(Outcome(each.plan.group, failure=INTERRUPTED))
             return Report(tuple(outcomes), plan.said, cut_short=error)
         if outcomes[-1].failure:
             failed.add(each.plan.group)

@@ -78,7 +78,7 @@ class Report:
     outcomes: tuple[Outcome, ...]
     said: tuple[str, ...] = ()
     is_dry_run: bool = False
-    cut_short: Exception | None = None
+    cut_short: BaseException | None = None
 
     @property
     def is_fine(self) -> bool:
