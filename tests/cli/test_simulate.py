@@ -153,6 +153,10 @@ def test_a_cluster_is_filled_by_policies(tmp_path: Path, capsys: pytest.CaptureF
     [
         ("give the folder that has it with --data", 2, ["--trace", "philly"]),
         ("is not a duration", 2, ["--trace", "own.jsonl", "--checkpoint", "soon"]),
+        ("0.5 is not in the range", 2, ["--trace", "own.jsonl", "--limit", "0.5"]),
+        ("1e+308 is not in the range", 2, ["--trace", "own.jsonl", "--limit", "1e308"]),
+        ("100001 is not in the range", 2, ["--trace", "own.jsonl", "--nodes", "100001"]),
+        ("at most 100,000 are played", 2, ["--trace", "own.jsonl", "--size", "1e300"]),
         ("is too short", 2, ["--trace", "own.jsonl", "--checkpoint", "0s"]),
         (
             "a filling is not written as markdown",

@@ -71,7 +71,7 @@ FORMATS = ("own", "openb", "philly", "helios", "gavel")
 @click.option("--cards", type=click.IntRange(1, 64), default=8, show_default=True, help="Cards of a node.")
 @click.option(
     "--limit",
-    type=NumberRange(0, min_open=True),
+    type=NumberRange(1, 1_000_000),
     default=None,
     help="What a team may have at most, in times of its quota (default: no limit).",
 )
