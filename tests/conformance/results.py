@@ -134,7 +134,7 @@ def weigh(
 
 def unread_files(data: Path, suites: Sequence[Suite]) -> list[str]:
     """The files of the folder that no suite reads; notes (``.md``) are for people."""
-    read = {suite.path for suite in suites}
+    read = {path for suite in suites for path in (suite.path, suite.beside)}
     inside = (path for path in sorted(data.rglob("*")) if path.is_file() and path.suffix != ".md")
     names = (path.relative_to(data) for path in inside)
     return [

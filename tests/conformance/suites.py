@@ -19,13 +19,15 @@ Run = Callable[[Path, Share], Iterator[Outcome]]
 class Suite:
     """``name`` is that of ``conformance.toml`` and ``--only``; ``function`` is named as ``module:function``.
 
-    ``parts`` is how many shares it is worth running in; 1 is right for what takes a second or two.
+    ``parts`` is how many shares it is worth running in; 1 is right for what takes a second or two. ``beside`` is
+    a file that the function reads as well.
     """
 
     name: str
     path: str
     function: str
     parts: int = 1
+    beside: str = ""
 
     @property
     def group(self) -> str:
@@ -51,7 +53,7 @@ SUITES = (
     Suite("kueue/jobs", "kueue/kueue_cases.json", "kueue_jobs:run_jobs"),
     Suite("kai/division", "kai/kai_division_golden.jsonl.gz", "kai_division:run_division"),
     Suite("kai/cases", "kai/kai_cases.json", "kai_cases:run_cases", parts=2),
-    Suite("kai/seen", "kai/kai_cases.json", "kai_cases:run_seen", parts=2),
+    Suite("kai/seen", "kai/kai_cases.json", "kai_cases:run_seen", parts=2, beside="kai/kai_observed.json"),
     Suite("kai/scenarios", "kai/kai_fuzz_golden.jsonl.gz", "kai_scenarios:run_scenarios", parts=4),
     Suite("slices", "slices", "slices:run_slices"),
     Suite("slices/lint", "slices", "device_lint:run_lint"),
