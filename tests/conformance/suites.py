@@ -19,8 +19,8 @@ Run = Callable[[Path, Share], Iterator[Outcome]]
 class Suite:
     """``name`` is that of ``conformance.toml`` and ``--only``; ``function`` is named as ``module:function``.
 
-    ``parts`` is how many shares it is worth running in; 1 is right for what takes a second or two. ``beside`` is
-    a file that the function reads as well.
+    ``parts`` is how many shares it is worth running in; 1 is right for what takes a second or two. ``beside``
+    is a file that the function reads as well.
     """
 
     name: str
