@@ -21,7 +21,6 @@ from allotment.devices.validation.classes import is_extended_resource
 
 PREFIX: Final = "deviceclass.resource.kubernetes.io/"
 ANNOTATION: Final = "resource.kubernetes.io/extended-resource-claim"
-CLAIM_NAME: Final = "<extended-resources>"  # of the claim while it is only in the scheduler's memory
 _UNIT: Final = 10**9
 
 

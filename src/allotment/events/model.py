@@ -172,14 +172,6 @@ def fold(events: Iterable[Event], *, now: float | None = None) -> CampaignView:
     return reader.view(now) if reader is not None else CampaignView("")
 
 
-def fold_all(events: Iterable[Event], *, now: float | None = None) -> dict[str, CampaignView]:
-    """Every campaign from a mixed stream of events, by name."""
-    readers: dict[str, CampaignReader] = {}
-    for event in events:
-        readers.setdefault(event.campaign, CampaignReader(event.campaign)).add(event)
-    return {name: readers[name].view(now) for name in sorted(readers)}
-
-
 def _pages_left(campaign: CampaignView) -> float:
     """Pages still to do; a volume whose pages nobody has counted yet is taken for an average one."""
     open_states = (VolumeState.COMPLETE, VolumeState.FAILED)

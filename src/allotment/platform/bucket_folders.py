@@ -13,7 +13,6 @@ from typing import Final
 
 from allotment.documents.checking import Place, shown
 
-LONGEST: Final = 1024
 ADDRESS: Final = re.compile(r"(?:s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]|file://)((?:/[^/]+)*)/?")
 HINT: Final = "write s3://bucket/prefix"
 

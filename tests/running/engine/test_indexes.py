@@ -3,6 +3,8 @@ place."""
 
 from __future__ import annotations
 
+import math
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,6 +65,5 @@ def test_every_index_is_always_in_one_place(count: int, steps: list[tuple[str, i
         index = waiting[min(place, len(waiting) - 1)]
         indexes.started(index)
         settle(indexes, index, what, now)
-    while (wake := indexes.next_wake()) is not None:
-        indexes.wake(wake)
+    indexes.wake(math.inf)
     assert indexes.ended == (indexes.number(Phase.WAITING) == 0)

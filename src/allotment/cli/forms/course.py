@@ -22,8 +22,6 @@ MOST_ROWS: Final = 12
 MOST_KEYS: Final = 6
 OTHERS: Final = "*"
 TAKEN: Final = "!"
-LEAST: Final = 0.02
-"""How much of the time a card that is taken back is marked for."""
 
 
 def course_lines(outcome: Outcome, works: Sequence[str], width: int = WIDEST) -> Iterator[str]:

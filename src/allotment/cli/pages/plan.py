@@ -11,20 +11,12 @@ from allotment.cli.pages.colours import Colours
 from allotment.cli.pages.course import share_parts
 from allotment.cli.pages.plan_picture import drawn_course, plan_colours, title_of
 from allotment.cli.pages.plan_works import Drawn, fits_section, time_section, work_section
-from allotment.cli.pages.words import (
-    assumptions,
-    half,
-    interval,
-    money,
-    notes,
-    plain_hours,
-    span,
-    tenths,
-)
+from allotment.cli.pages.words import assumptions, half, hours, interval, money, notes, tenths, whole
 from allotment.pictures.chart import Table
 from allotment.pictures.counts import counted
 from allotment.pictures.markup import Markup, element
 from allotment.pictures.page import KeyFigure, Page, Section, figure, items, page, paragraph, shown
+from allotment.pictures.spans import span_words
 from allotment.pictures.ticks import Extent, when_words
 from allotment.planning.plan.plan import Becomes, Change, Payer, Plan
 from allotment.simulation.quantiles import Spread
@@ -77,7 +69,7 @@ def _lead(plan: Plan) -> str:
     broken = [each.words for each in plan.held if not each.is_kept]
     parts = [*(f"Not kept: {words}." for words in broken), *_waiting(plan)]
     if plan.works and any(each.ends for each in plan.works):
-        parts.append(f"All of it ends after {interval(plan.end, span)}.")
+        parts.append(f"All of it ends after {interval(plan.end, span_words)}.")
     if plan.works:
         parts.append(_payers(plan.payers))
     return " ".join(part for part in parts if part)
@@ -103,10 +95,10 @@ def _figures(plan: Plan, clock: datetime | None) -> Iterator[KeyFigure]:
     works = [each for each in plan.works if not each.never]
     if works:
         first = min(works, key=lambda each: (each.start.p50 is None, each.start.p50 or 0.0))
-        yield KeyFigure("starts after", half(first.start, span), _detail(first.start, clock))
+        yield KeyFigure("starts after", half(first.start, span_words), _detail(first.start, clock))
         if any(each.ends for each in works):
-            yield KeyFigure("ends after", half(plan.end, span), _detail(plan.end, clock))
-        yield KeyFigure("GPU-hours", half(plan.gpu_hours, plain_hours), tenths(plan.gpu_hours, plain_hours))
+            yield KeyFigure("ends after", half(plan.end, span_words), _detail(plan.end, clock))
+        yield KeyFigure("GPU-hours", half(plan.gpu_hours, hours), tenths(plan.gpu_hours, hours))
         if plan.money is not None and any(each.cards for each in works):
             words = money(plan.currency)
             yield KeyFigure("cost", half(plan.money, words), tenths(plan.money, words))
@@ -120,7 +112,7 @@ def _figures(plan: Plan, clock: datetime | None) -> Iterator[KeyFigure]:
 def _detail(when: Spread, clock: datetime | None) -> str:
     """What nine tenths keep to, and by the clock when the middle of the draws is."""
     at = _moment(when.p50, clock) if clock and when.p50 is not None else ""
-    return " · ".join(part for part in (tenths(when, span), at) if part)
+    return " · ".join(part for part in (tenths(when, span_words), at) if part)
 
 
 def _sections(plan: Plan, clock: datetime | None) -> Iterator[Section]:
@@ -197,9 +189,9 @@ def _paying(plan: Plan) -> Section:
         (
             f"{each.team}'s {each.name}" if each.team else each.name,
             each.kind,
-            interval(each.reclaimed, _count),
-            interval(each.pages_lost, _count),
-            interval(each.later, span),
+            interval(each.reclaimed, whole),
+            interval(each.pages_lost, whole),
+            interval(each.later, span_words),
             f"{each.draws:.0%}",
         )
         for each in plan.payers
@@ -212,14 +204,10 @@ def _paying(plan: Plan) -> Section:
     return Section("Who pays", (shown(table),), lead)
 
 
-def _count(value: float) -> str:
-    return f"{value:,.0f}"
-
-
 def _wrong(plan: Plan) -> Iterator[Section]:
     parts: list[Markup] = []
     if plan.risks:
-        rows = tuple((each.words, each.work, interval(each.later, span)) for each in plan.risks)
+        rows = tuple((each.words, each.work, interval(each.later, span_words)) for each in plan.risks)
         parts.append(shown(Table(("if", "then", "ends later by"), rows, frozenset({2}))))
     parts += [notes((*plan.caveats, *plan.notes)), assumptions(plan.assumptions)]
     if any(parts):

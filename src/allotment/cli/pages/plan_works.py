@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from allotment.cli.pages.words import half, interval, money, plain_hours, shown_until, span
+from allotment.cli.pages.words import half, hours, interval, money, shown_until, whole
 from allotment.pictures.band import BandChart, BandMark, Moment, band
 from allotment.pictures.chart import Table
 from allotment.pictures.counts import counted
 from allotment.pictures.markup import Markup
 from allotment.pictures.page import Section, figure, items, paragraph, shown, together
 from allotment.pictures.rows import BarRow, Bars, IntervalRow, Intervals, bars, intervals
-from allotment.pictures.spans import HOUR, MINUTE
+from allotment.pictures.spans import HOUR, MINUTE, span_words
 from allotment.pictures.ticks import Extent
 from allotment.planning.plan.plan import Fits, Plan, Waiting, WorkPlan
 from allotment.planning.why.why import State
@@ -61,7 +61,7 @@ def time_section(works: Sequence[WorkPlan], until: float, clock: datetime | None
 
 
 def _after(work: WorkPlan, *, start: bool) -> str:
-    words = interval(work.start if start else work.end, span)
+    words = interval(work.start if start else work.end, span_words)
     if not start and work.finishes < 1:
         words += f", in {work.finishes:.0%} of the draws"
     if not start and work.late is not None:
@@ -117,7 +117,7 @@ def _work_parts(work: WorkPlan, plan: Plan, drawn: Drawn) -> Iterator[Markup]:
         (work.pages_lost, "pages done again"),
         (work.failed, "volumes that fail"),
     ]
-    lines = [f"{words}: {interval(spread, _count)}" for spread, words in counts if not spread.is_nothing]
+    lines = [f"{words}: {interval(spread, whole)}" for spread, words in counts if not spread.is_nothing]
     if lines:
         yield items(lines)
 
@@ -127,23 +127,21 @@ def _is_told(wait: Waiting) -> bool:
     return wait.seconds.p90 is None or wait.seconds.p90 >= 1
 
 
-def _count(value: float) -> str:
-    return f"{value:,.0f}"
-
-
 def _window(work: WorkPlan, until: float, drawn: Drawn) -> Markup:
     moments = tuple(Moment(each.at, each.p10, each.p50, each.p90) for each in work.window)
     extent = Extent(0.0, min(until, moments[-1].at) or until, drawn.clock)
-    marks = [
-        BandMark(f"starts after {half(work.start, span)}", work.start.p10, work.start.p50, work.start.p90)
-    ]
+    marks = [_mark("starts", work.start)]
     if work.ends:
-        marks.append(BandMark(f"ends after {half(work.end, span)}", work.end.p10, work.end.p50, work.end.p90))
+        marks.append(_mark("ends", work.end))
     word = {"fleet": "replicas", "gang": "workers"}.get(work.kind, "window")
     levels = ((float(work.most), f"{word} at most {work.most}"),)
     title = f"Pods of {work.name} over time"
     value = BandChart(title, "pods", moments, extent, tuple(marks), levels, drawn.paint)
     return figure(band(value, f"{drawn.name}-window"), "Pods over time")
+
+
+def _mark(does: str, spread: Spread) -> BandMark:
+    return BandMark(f"{does} after {half(spread, span_words)}", spread.p10, spread.p50, spread.p90)
 
 
 def _waits(work: WorkPlan, drawn: Drawn) -> Markup:
@@ -153,7 +151,7 @@ def _waits(work: WorkPlan, drawn: Drawn) -> Markup:
         BarRow(
             f"{each.reason}: {each.message}" if each.message else each.reason,
             ((drawn.paint, (each.seconds.p50 or 0.0) / size),),
-            interval(each.seconds, span),
+            interval(each.seconds, span_words),
             None if each.seconds.p90 is None else each.seconds.p90 / size,
         )
         for each in waits
@@ -177,14 +175,14 @@ def _costs(work: WorkPlan, plan: Plan) -> Markup:
     rows = [
         (
             each.card,
-            interval(each.hours, plain_hours),
+            interval(each.hours, hours),
             "–" if each.price is None else words(each.price),
             "–" if each.price is None else interval(_times(each.hours, each.price), words),
         )
         for each in work.cards
     ]
     total = "–" if work.money is None else interval(work.money, words)
-    rows += [("all", interval(work.gpu_hours, plain_hours), "", total)] if len(rows) > 1 else []
+    rows += [("all", interval(work.gpu_hours, hours), "", total)] if len(rows) > 1 else []
     shown_columns = 4 if any(each.price is not None for each in work.cards) else 2
     return shown(
         Table(

@@ -8,7 +8,6 @@ from allotment.pictures.chart import Table
 from allotment.pictures.counts import counted
 from allotment.pictures.markup import Markup
 from allotment.pictures.page import items, numbers
-from allotment.pictures.spans import span_words
 from allotment.pictures.ticks import amount_words
 from allotment.planning.scenes.values import Assumption
 from allotment.simulation.quantiles import Spread
@@ -42,18 +41,13 @@ def money(currency: str) -> Words:
 
 
 def hours(value: float) -> str:
-    """GPU-hours."""
-    return f"{amount_words(round(value, 1) if value >= 1 else round(value, 2))} GPU-hours"
-
-
-def plain_hours(value: float) -> str:
     """GPU-hours, where the unit stands beside."""
     return amount_words(round(value, 1) if value >= 1 else round(value, 2))
 
 
-def span(value: float) -> str:
-    """A span of time."""
-    return span_words(value)
+def whole(value: float) -> str:
+    """A number of things."""
+    return f"{value:,.0f}"
 
 
 def shown_until(spreads: Iterable[Spread], until: float) -> float:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
 
 from allotment.cli.world import AskedWorld, ChosenWorld
 from allotment.devices.ledger import Ledger
@@ -14,8 +13,6 @@ from allotment.devices.machine import this_machine
 from allotment.devices.reading import STANDARD_INPUT
 from allotment.errors import AllotmentError, FindingsError, UsageError
 from allotment.running.engine.pretend import ledger_of, pretended_world
-
-NO_OPTIONS: Final = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-SCALARS: Final = frozenset({"bool", "bytes", "double", "int", "string", "uint"})
 _CONTAINERS: Final = frozenset({"opaque", "list", "map"})
 _NULLABLE: Final = frozenset({"opaque", "struct", "any", "duration", "timestamp"})
 

@@ -18,13 +18,6 @@ _PATH: Final = re.compile(
 )
 _BY_PLURAL: Final = {(kind.api_version, kind.plural): kind for kind in KINDS}
 _VERBS: Final = {"POST": "create", "PUT": "update", "PATCH": "patch"}
-_DONE: Final = {
-    "get": "read",
-    "list": "listed",
-    "watch": "watched",
-    "create": "created",
-    "update": "replaced",
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,6 @@ class Part:
     free: Amount
     others: Amount = NOTHING
     borrowing_limit: Amount | None = None
-    lending_limit: Amount | None = None
 
     @property
     def borrowed(self) -> Amount:

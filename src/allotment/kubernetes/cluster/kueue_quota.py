@@ -124,7 +124,6 @@ def _part(name: str, cell: Cell, quota: Quota, ground: _Ground) -> Part:
         free=_amount(resource, free),
         others=NOTHING if node is None or above is None else _amount(resource, _others(node, above, cell)),
         borrowing_limit=None if above is None else _limit(resource, quota.borrowing),
-        lending_limit=None if above is None else _limit(resource, quota.lending),
     )
 
 

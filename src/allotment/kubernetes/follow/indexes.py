@@ -21,7 +21,6 @@ _STATES: Final[Mapping[Phase, IndexState]] = {
     Phase.SUCCEEDED: IndexState.DONE,
     Phase.FAILED: IndexState.WAITING,
 }
-_ORDER: Final = tuple(_STATES)
 _LIVELIEST: Final = (Phase.RUNNING, Phase.STARTING, Phase.PENDING, Phase.GATED, Phase.LOST, Phase.STOPPING)
 
 

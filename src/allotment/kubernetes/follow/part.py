@@ -32,7 +32,6 @@ from allotment.kubernetes.render.placing import KAI_QUEUE, MIN_MEMBER
 from allotment.needs.ways.fraction import SCHEDULER as KAI
 
 JOB_NAME: Final = "batch.kubernetes.io/job-name"
-REPLACES: Final = "kueue.x-k8s.io/workload-slice-replacement-for"
 GROUP_OF_POD: Final = "pod-group-name"
 FINISHED: Final = "Finished"
 RESERVED: Final = "QuotaReserved"

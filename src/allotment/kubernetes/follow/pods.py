@@ -146,8 +146,3 @@ def ends_of(pod: Object) -> Iterator[float]:
         found = fields.moment(status, "state", "terminated", "finishedAt")
         if found is not None:
             yield found
-
-
-def is_ready(pod: Object) -> bool:
-    """Whether it is ready."""
-    return fields.holds(pod, "Ready")

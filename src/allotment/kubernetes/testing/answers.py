@@ -5,7 +5,7 @@ The shape is that of ``metav1.Status``; the texts are those that ``k8s.io/apimac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -141,9 +141,6 @@ def invalid_options(kind: str, causes: Iterable[Cause]) -> RequestError:
 def went_wrong(message: str) -> RequestError:
     """An error of the server's own."""
     return RequestError(500, "", message)
-
-
-Rule = Callable[..., Iterable[Cause]]
 
 
 def required(place: str, why: str = "") -> Cause:

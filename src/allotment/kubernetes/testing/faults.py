@@ -45,7 +45,6 @@ WEBHOOK: Final = Fault(
     500, "InternalError", 'Internal error occurred: failed calling webhook "vjob.kb.io": connection refused'
 )
 UNAVAILABLE: Final = Fault(503, "ServiceUnavailable", "apiserver is shutting down", retry_after=1)
-EXPIRED: Final = Fault(410, "Expired", "The resourceVersion for the provided watch is too old.")
 CUT_BEFORE: Final = Fault(is_cut=True)
 CUT_AFTER: Final = Fault(is_cut=True, is_after=True)
 SLOW: Final = Fault(delay=0.05)

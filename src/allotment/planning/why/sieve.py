@@ -100,7 +100,6 @@ class _Sieve:
             try:
                 place = _refusing(clause, parts, each, self.room.matches)
             except SelectorError as error:
-                self.found.faulty = parts[0]
                 where = f"{each.listed.id.device} of {each.listed.where}"
                 words = failed_words(clause, each, error, self.room.matches)
                 raise SelectorError(f"{words} (on {where})") from error

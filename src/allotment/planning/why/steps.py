@@ -88,7 +88,6 @@ class Sifted:
     free: list[Candidate] = field(default_factory=list)
     conditions: list[Condition] = field(default_factory=list)
     fault: str | None = None
-    faulty: Condition | None = None
     stopped: Step | None = None
     held_up: Step | None = None
 

@@ -75,10 +75,6 @@ class Indexes:
             _, index = heapq.heappop(self._paused)
             self._move(index, Phase.WAITING)
 
-    def next_wake(self) -> float | None:
-        """When the next pause ends, or None."""
-        return self._paused[0][0] if self._paused else None
-
     def started(self, index: int) -> None:
         """A worker runs this index."""
         self._move(index, Phase.RUNNING)
