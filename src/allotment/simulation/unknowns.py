@@ -48,9 +48,9 @@ def _counted(work: Work, run_times: RunTimes, draws: Draws) -> Work:
 
 
 def _told(unit: Unit, work: Work, run_times: RunTimes, draws: Draws) -> Unit:
-    """The unit with pages; one of which nobody says anything has one page."""
+    """The unit with pages, one more at least than are done; where nobody says anything that is one."""
     if unit.pages > 0:
         return unit
     pages = run_times.pages.get(work.recipe)
     drawn = 1 if pages is None else round(pages.draw(draws.stream("pages", work.recipe, unit.name)))
-    return replace(unit, pages=max(1, unit.done, drawn))
+    return replace(unit, pages=max(unit.done + 1, drawn))

@@ -111,7 +111,8 @@ def _changes(found: Grounds, base: str | None) -> tuple[Changes, dict[str, str]]
         return _since(found, base), {}
     if found.on_cluster:
         return _on_cluster(found)
-    changes = changes_in_bucket(found.repository, found.bucket, found.known.complete)
+    known = found.known
+    changes = changes_in_bucket(found.repository, found.bucket, known.complete, failed=known.failed)
     return changes, {}
 
 

@@ -18,6 +18,7 @@ from allotment.kubernetes.apply.steps import Plan as Sending
 from allotment.kubernetes.cluster.needed import kept
 from allotment.kubernetes.cluster.snapshot import Snapshot
 from allotment.kubernetes.render.context import Context
+from allotment.pictures.counts import counted
 from allotment.planning.plan.plan import Becomes, Change, Changes
 from allotment.repository.files import CAMPAIGNS, FLEETS, GANGS, PIPELINES, SUFFIX
 from allotment.repository.git import Earlier
@@ -25,6 +26,8 @@ from allotment.repository.model import Campaign, Repository
 
 WORKS: Final = (CAMPAIGNS, FLEETS, GANGS)
 MOST_WORDS: Final = 2
+ByPipeline = Mapping[str, Collection[str]]
+NONE: Final[ByPipeline] = {}
 _WITH_PODS: Final = frozenset({"Job", "Deployment"})
 
 
@@ -40,13 +43,18 @@ def changes_on(sending: Sending, name: str, *, exact: bool) -> Changes:
 
 
 def changes_in_bucket(
-    repository: Repository, bucket: str, complete: Mapping[str, Collection[str]], over: Collection[str] = ()
+    repository: Repository,
+    bucket: str,
+    complete: ByPipeline,
+    over: Collection[str] = (),
+    *,
+    failed: ByPipeline = NONE,
 ) -> Changes:
     """What is to do beside what the bucket holds; ``over`` are gangs that have ended, and fleets that run.
 
-    ``complete`` are the volumes that are done, by pipeline.
+    ``complete`` are the volumes that are done, by pipeline, ``failed`` those that nobody tries any more.
     """
-    return Changes(bucket, tuple(_to_do(repository, complete, over)))
+    return Changes(bucket, tuple(_to_do(repository, complete, over, failed)))
 
 
 def changes_since(earlier: Earlier, repository: Repository) -> Changes:
@@ -131,10 +139,12 @@ def _words(step: Step) -> str:
 
 
 def _to_do(
-    repository: Repository, complete: Mapping[str, Collection[str]], over: Collection[str]
+    repository: Repository, complete: ByPipeline, over: Collection[str], failed: ByPipeline
 ) -> Iterator[Change]:
     for name, campaign in repository.campaigns.items():
-        yield _campaign(name, campaign, complete)
+        yield _campaign(
+            name, campaign, complete.get(campaign.pipeline, ()), failed.get(campaign.pipeline, ())
+        )
     for kind, names in ((FLEETS, repository.fleets), (GANGS, repository.gangs)):
         for each in names:
             is_over = each in over
@@ -142,19 +152,25 @@ def _to_do(
             yield Change(f"{kind}/{each}", Becomes.UNCHANGED if is_over else Becomes.NEW, said)
 
 
-def _campaign(name: str, campaign: Campaign, complete: Mapping[str, Collection[str]]) -> Change:
-    done = complete.get(campaign.pipeline, ())
+def _campaign(name: str, campaign: Campaign, done: Collection[str], failed: Collection[str]) -> Change:
     count = len(campaign.volumes)
-    left = sum(volume.id not in done for volume in campaign.volumes)
-    title = f"{CAMPAIGNS}/{name}"
+    undone = [volume.id for volume in campaign.volumes if volume.id not in done]
+    given_up = sum(each in failed for each in undone)
+    left, title = len(undone) - given_up, f"{CAMPAIGNS}/{name}"
+    waits = (f"{counted(given_up, 'volume')} failed, for `allot retry`",) if given_up else ()
     if campaign.suspend:
-        return Change(title, Becomes.UNCHANGED, (f"its file says `suspend: true`; {_left(left)}",))
+        return Change(title, Becomes.UNCHANGED, (f"its file says `suspend: true`; {_left(left)}", *waits))
     if not left:
-        words = "its only volume is complete" if count == 1 else f"all {count:,} volumes are complete"
-        return Change(title, Becomes.UNCHANGED, (words,))
+        return Change(title, Becomes.UNCHANGED, (_over(count, count - given_up), *waits))
     if left == count:
         return Change(title, Becomes.NEW, (f"{count:,} volume{'s' if count > 1 else ''}",))
-    return Change(title, Becomes.CHANGED, (_left(left, f" of {count:,}"),))
+    return Change(title, Becomes.CHANGED, (_left(left, f" of {count:,}"), *waits))
+
+
+def _over(count: int, complete: int) -> str:
+    if complete < count:
+        return f"{complete:,} of {counted(count, 'volume')} {'is' if complete == 1 else 'are'} complete"
+    return "its only volume is complete" if count == 1 else f"all {count:,} volumes are complete"
 
 
 def _left(count: int, of: str = "") -> str:

@@ -19,7 +19,7 @@ from allotment.simulation.quantiles import share_beyond, spread
 from allotment.simulation.work import Kind
 
 PART = "-part"
-NOTHING_LEFT = "nothing of it is left to run: all of its volumes are complete"
+NOTHING_LEFT = "nothing of it is left to run: its volumes are complete, or have failed for good"
 BUDGET, DEADLINE = "budget", "deadline"
 
 

@@ -147,7 +147,10 @@ class Maker:
         )
 
     def _units(self, pipeline: str, volumes: Sequence[Volume], *, keep: bool) -> list[Unit]:
-        """What is left of a pack; with ``keep`` complete volumes stay beside others: packs stay packs."""
+        """What is left of a pack; with ``keep`` complete volumes stay beside others: packs stay packs.
+
+        A volume that lacks nothing but its manifest is opened once more, which is taken for a page of it.
+        """
         known = self.known
         complete = known.complete.get(pipeline, frozenset()) | known.failed.get(pipeline, frozenset())
         if all(volume.id in complete for volume in volumes):
@@ -157,7 +160,7 @@ class Maker:
             pages = pages_of(volume, self.known)
             if volume.id not in complete:
                 done = self.known.begun.get((pipeline, volume.id), 0)
-                found.append(Unit(volume.id, pages, min(done, pages) if pages else done))
+                found.append(Unit(volume.id, pages, min(done, pages - 1) if pages else done))
             elif keep:
                 found.append(Unit(volume.id, 1, 1))
         return found
