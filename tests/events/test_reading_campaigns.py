@@ -73,6 +73,7 @@ def test_a_new_attempt_forgets_why_the_last_one_failed() -> None:
     volume = view.volumes["a"]
     assert (volume.state, volume.reason, volume.ended, volume.attempt) == (VolumeState.RUNNING, None, None, 2)
     assert volume.rate == pytest.approx(1 / 4)
+    assert (volume.done_at_start, volume.done_before) == (2, 0)
 
 
 def test_the_expected_end_takes_uncounted_volumes_for_average_ones() -> None:

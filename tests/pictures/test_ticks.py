@@ -54,6 +54,15 @@ def test_a_clock_shows_times_of_its_zone() -> None:
     assert when_words(60, Extent(0, HOUR, clock)) == "29 Nov 13:34"  # 13:33:30 is not told as before it
 
 
+def test_of_minutes_seconds_are_told() -> None:
+    clock = MORNING.replace(hour=8, minute=2, second=30)
+    assert [when_words(at, Extent(0, 29, clock)) for at in (0, 1.4, 29)] == [
+        "29 Nov 08:02:30",
+        "29 Nov 08:02:32",
+        "29 Nov 08:02:59",
+    ]
+
+
 @given(st.integers(0, 999_999))
 def test_a_full_time_is_told_as_that_whatever_the_clock_began_with(microsecond: int) -> None:
     clock = MORNING.replace(microsecond=microsecond)

@@ -80,7 +80,7 @@ def summary(run: CampaignRun, root: Path) -> Iterator[str]:
 def _counts(run: CampaignRun, view: CampaignView) -> Iterator[str]:
     total, failed = len(run.work.volumes), len(run.failures)
     worked = [volume for volume in view.volumes.values() if volume.started]
-    pages = sum(volume.pages_done - volume.done_at_start for volume in worked)
+    pages = sum(volume.pages_done - volume.done_before for volume in worked)
     if run.found_complete == total:
         yield f"nothing left to do, {counted(total, 'volume')} complete"
     else:

@@ -46,7 +46,10 @@ class CampaignState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class VolumeView:
-    """One volume: its pages, its latest attempt, and why it failed, if it did. Times are Unix seconds."""
+    """One volume: its pages, its latest attempt, and why it failed, if it did. Times are Unix seconds.
+
+    ``done_at_start`` is how many pages were done when that attempt began, ``done_before`` when the first did.
+    """
 
     id: str
     state: VolumeState = VolumeState.WAITING
@@ -61,6 +64,7 @@ class VolumeView:
     ended: float | None = None
     last: float | None = None
     done_at_start: int = 0
+    done_before: int = 0
     next_try: float | None = None
 
     @property
@@ -206,7 +210,7 @@ def _words(event: Event) -> dict[str, Any]:
     }
 
 
-def _volume_started(event: Event, _: VolumeView) -> dict[str, Any]:
+def _volume_started(event: Event, before: VolumeView) -> dict[str, Any]:
     done = _number(event, "pages_done", 0)
     devices = event.data.get("devices")
     return {
@@ -216,6 +220,7 @@ def _volume_started(event: Event, _: VolumeView) -> dict[str, Any]:
         "pages_done": done,
         "pages_failed": _number(event, "pages_failed", 0),
         "done_at_start": done,
+        "done_before": done if before.started is None else before.done_before,
         "devices": tuple(str(name) for name in devices) if isinstance(devices, list | tuple) else (),
         "next_try": None,
         "started": event.time,

@@ -19,6 +19,7 @@ _STEPS: Final = (
     *(each * HOUR for each in (1, 2, 3, 6, 12)),
     *(each * DAY for each in (1, 2, 7, 14, 28, 91, 182, 364)),
 )
+SHORT: Final = 10 * MINUTE
 MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -85,10 +86,14 @@ def moment_words(at: float, clock: datetime | None, step: float = MINUTE) -> str
 def when_words(at: float, extent: Extent) -> str:
     """A moment so that it can stand alone: how long after zero, or day and time of the clock.
 
-    What is yet to come is not told before it comes: to the minute, it is the next one.
+    What is yet to come is not told before it comes: to the minute, it is the next one. Of minutes seconds
+    are told.
     """
     if extent.clock is None or not math.isfinite(at):
         return span_words(at)
+    if extent.length < SHORT:
+        then = extent.clock + timedelta(seconds=math.ceil(round(at, 3)))
+        return f"{then.day} {MONTHS[then.month - 1]} {then:%H:%M:%S}"
     then = extent.clock + timedelta(seconds=round(at))
     if at > 0 and (then.second or then.microsecond):
         then += timedelta(minutes=1)

@@ -16,7 +16,7 @@ from allotment.pictures.chart import Table
 from allotment.pictures.counts import counted
 from allotment.pictures.markup import Markup, element
 from allotment.pictures.page import KeyFigure, Page, Section, figure, items, page, paragraph, shown
-from allotment.pictures.spans import span_words
+from allotment.pictures.spans import HOUR, span_words
 from allotment.pictures.ticks import Extent, when_words
 from allotment.planning.plan.plan import Becomes, Change, Payer, Plan
 from allotment.simulation.quantiles import Spread
@@ -56,7 +56,7 @@ def _about(plan: Plan, clock: datetime | None) -> str:
 
 
 def _moment(at: float, clock: datetime | None) -> str:
-    return when_words(at, Extent(0.0, 1.0, clock))
+    return when_words(at, Extent(0.0, HOUR, clock))
 
 
 def _lead(plan: Plan) -> str:
