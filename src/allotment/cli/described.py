@@ -1,7 +1,7 @@
 """A cluster that is only described, as if it were there: the platform's queues on a fleet in words.
 
-Files of devices will do as well. Nothing runs there, so that whatever is told is what quotas and devices
-alone decide.
+Files of devices will do as well, and a cluster's that were asked for no queues. Nothing runs there, so that
+whatever is told is what quotas and devices alone decide, and what of a cluster's work is in its file.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from allotment.cli.cluster import hold_cluster
+from allotment.cli.cluster import hold_cluster, snapshot_for
 from allotment.cli.opened import Opened, open_repository
-from allotment.cli.world import AskedWorld, ChosenWorld
+from allotment.cli.world import AskedWorld, ChosenWorld, world_in
 from allotment.devices.catalogue import find
 from allotment.errors import AllotmentError, FindingsError, UsageError
+from allotment.kubernetes import kinds
+from allotment.kubernetes.cluster.unasked import are_queues_unasked, surer
 from allotment.pictures.counts import counted
 from allotment.planning.scenes.asks import card_name
 from allotment.planning.scenes.scene import scene_for
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from allotment.planning.queues import Share
     from allotment.platform.model import Platform
 
+KUBERNETES: Final = "kubernetes"
+
 
 @dataclass(frozen=True, slots=True)
 class Described:
@@ -47,9 +51,10 @@ class Described:
 
 def described(chosen: ChosenWorld, platform: Platform) -> Described:
     """The fleet with the platform's queues."""
-    place = Place(chosen.without_errors(), chosen.name, None, chosen.is_here)
+    place = Place(chosen.without_errors(), chosen.name, chosen.snapshot, chosen.is_here)
     stage = staged(platform, place, Scheduler(platform.scheduler))
-    snapshot = replace(as_cluster(stage, time.time()), notes=tuple(_about(place, platform)))
+    cluster = as_cluster(stage, time.time())
+    snapshot = replace(cluster, notes=(*_about(place, platform), *cluster.notes))
     return Described(snapshot, platform, place)
 
 
@@ -60,14 +65,21 @@ def _about(place: Place, platform: Platform) -> Iterator[str]:
         f"{count:,} x {card}" + (f" in {counted(parts[card], 'part')}" if parts[card] else "")
         for card, count in sorted(cards.items())
     )
-    yield f"{place.name} has {told or 'no cards'}, and nothing runs there"
+    runs = "nothing runs there" if place.snapshot is None else "of queues its file tells nothing"
+    yield f"{place.name} has {told or 'no cards'}, and {runs}"
     kinds = {name: _known(kind.card) for name, kind in platform.cards.items()}
     if absent := [
         f"{name} ({card})" for name, card in kinds.items() if card is not None and card not in cards
     ]:
         yield f"of the platform's `cards` there is no {' and no '.join(absent)}"
     if platform.scheduler != "default":
-        yield "its queues are those that the platform's file becomes"
+        yield "its queues are those that the platform's file becomes" + _surer(place)
+
+
+def _surer(place: Place) -> str:
+    if place.snapshot is None:
+        return ""
+    return f": {surer(kinds.CLUSTER_QUEUE, kinds.LOCAL_QUEUE, kinds.KAI_QUEUE, kinds.CLAIM)}"
 
 
 def _cards_and_parts(place: Place) -> tuple[Counter[str], Counter[str]]:
@@ -90,8 +102,24 @@ def _known(card: str) -> str | None:
         return None
 
 
-def described_queues(asked: AskedWorld, option: Path | None) -> Described:
-    """The made-up cluster that `allot queues` is asked about; UsageError without a cluster's platform."""
+def queues_asked(asked: AskedWorld, option: Path | None) -> Snapshot | None:
+    """The cluster that `allot queues` is asked about; None where it is this machine.
+
+    Of a file that was asked for no queues they are the platform's, where that is a cluster's.
+    """
+    if asked.devices or asked.describe is not None:
+        return _described_queues(asked, option).snapshot
+    found = snapshot_for(asked.cluster, asked.snapshot)
+    if found is None or not are_queues_unasked(found):
+        return found
+    platform, _ = find_platform(Path(), option=option, environ=os.environ)
+    if platform.engine != KUBERNETES:
+        return found
+    return described(world_in(found).decided_by(platform.versions.kubernetes), platform).snapshot
+
+
+def _described_queues(asked: AskedWorld, option: Path | None) -> Described:
+    """The made-up cluster; UsageError without a cluster's platform."""
     platform, origin = find_platform(Path(), option=option, environ=os.environ)
     hold_cluster(platform, origin, "a fleet in words has no queues by it")
     return described(asked.chosen().decided_by(platform.versions.kubernetes), platform)
@@ -137,7 +165,7 @@ def asked_about(
     except (FindingsError, UsageError):
         return None
     repository = opened.repository
-    if opened.platform.engine != "kubernetes" or not any(
+    if opened.platform.engine != KUBERNETES or not any(
         stem in each for each in (repository.campaigns, repository.fleets, repository.gangs)
     ):
         return None

@@ -121,7 +121,7 @@ class AskedWorld:
         if len(named) > 1:
             raise UsageError(f"{' and '.join(named)} name {_COUNTS[len(named)]} worlds", remedy=_WHOLE)
         found = snapshot_for(self.cluster, self.snapshot)
-        return chosen_world(self.devices, self.describe) if found is None else _from_snapshot(found)
+        return chosen_world(self.devices, self.describe) if found is None else world_in(found)
 
     def _named(self) -> list[str]:
         said = {
@@ -150,6 +150,15 @@ class ChosenWorld:
     def has_errors(self) -> bool:
         """Whether anything had to be left out of it."""
         return any(finding.severity is Severity.ERROR for finding in self.findings)
+
+    @property
+    def tells_of_queues(self) -> bool:
+        """Whether it is a cluster whose queues were looked at: a file may have been asked for none."""
+        if self.snapshot is None:
+            return False
+        from allotment.kubernetes.cluster.unasked import are_queues_unasked
+
+        return not are_queues_unasked(self.snapshot)
 
     def decided_by(self, kubernetes: str) -> ChosenWorld:
         """The world as a cluster of this version decides in it; what knows its own version decides by it."""
@@ -182,7 +191,8 @@ def chosen_world(devices: tuple[Path, ...], describe: str | None) -> ChosenWorld
     return ChosenWorld(world, f"this machine ({world.node})", is_here=True)
 
 
-def _from_snapshot(snapshot: Snapshot) -> ChosenWorld:
+def world_in(snapshot: Snapshot) -> ChosenWorld:
+    """The world of devices in a cluster, or in one as it was written down."""
     from allotment.kubernetes.cluster.world import world_of
 
     reading = world_of(snapshot)

@@ -18,6 +18,7 @@ from allotment.kubernetes.cluster.kueue_quota import cohort_quotas
 from allotment.kubernetes.cluster.quota import capacities_of
 from allotment.kubernetes.cluster.reading import NOT_SERVED
 from allotment.kubernetes.cluster.snapshot import Snapshot
+from allotment.kubernetes.cluster.unasked import NOT_IN_FILE, are_queues_unasked, surer
 from allotment.kubernetes.cluster.waiting import Waiting, waiting_for_kueue
 from allotment.kubernetes.kinds import (
     CLAIM,
@@ -174,9 +175,11 @@ def _layers(snapshot: Snapshot) -> Iterator[str]:
 
 
 def _unread(snapshot: Snapshot) -> Iterator[str]:
+    if are_queues_unasked(snapshot):
+        yield f"no queues are in the file: {surer(CLUSTER_QUEUE, LOCAL_QUEUE, KAI_QUEUE)}"
     for kind in (CLUSTER_QUEUE, KAI_QUEUE):
         why = snapshot.lacks(kind)
-        if why is not None and why != NOT_SERVED:
+        if why not in {None, NOT_SERVED, NOT_IN_FILE}:
             yield f"{kind.shown} could not be read: {why}"
     if snapshot.of(CLUSTER_QUEUE) and (why := _unseen(snapshot, WORKLOAD, LOCAL_QUEUE)):
         yield f"what waits is counted as Kueue counts it, by Workloads, and for how much is not known: {why}"

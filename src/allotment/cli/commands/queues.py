@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from allotment.cli.cluster import snapshot_for
 from allotment.cli.columns import folded, terminal_width
 from allotment.cli.forms.queues import as_text
 from allotment.cli.forms.queues_data import as_data
@@ -91,11 +90,11 @@ def command(
 
 def _cluster(asked: AskedWorld, platform: Path | None) -> Snapshot | None:
     """The cluster that the options name or describe; None where they do neither."""
-    if asked.devices or asked.describe is not None:
-        from allotment.cli.described import described_queues
+    if not asked.is_said:
+        return None
+    from allotment.cli.described import queues_asked
 
-        return described_queues(asked, platform).snapshot
-    return snapshot_for(asked.cluster, asked.snapshot)
+    return queues_asked(asked, platform)
 
 
 def _shares(found: Snapshot | None, platform: Path | None, pretended: ChosenWorld | None) -> Shares:

@@ -60,7 +60,7 @@ def command(
             return show_whys(found, chosen, form)
     answers = answers_for(name, repository, platform, team, seen)
     data, lines = as_data(answers, chosen.name), [*as_text(answers, chosen.name)]
-    if chosen.snapshot is not None:
+    if chosen.tells_of_queues:
         from allotment.cli.forms.described import quota_lines
         from allotment.cli.forms.outlook import next_lines, said_data
         from allotment.cli.why.on_cluster import unsent

@@ -61,11 +61,15 @@ def anonymous(snapshot: Snapshot) -> Snapshot:
         snapshot,
         objects=tuple(sorted(objects, key=key_of)),
         name=NAME,
-        missing=tuple(sorted({*snapshot.missing, Missing(kinds.CONFIG_MAP, LEFT_OUT)})),
+        missing=tuple(sorted((*_still_missing(snapshot), Missing(kinds.CONFIG_MAP, LEFT_OUT)))),
         partly=tuple(replace(each, why=renamer.text(each.why)) for each in snapshot.partly),
         notes=(*snapshot.notes, NOTE) if NOTE not in snapshot.notes else snapshot.notes,
         origins={},
     )
+
+
+def _still_missing(snapshot: Snapshot) -> Iterator[Missing]:
+    return (each for each in snapshot.missing if each.kind != kinds.CONFIG_MAP)
 
 
 def _names(objects: Sequence[Object]) -> dict[str, str]:

@@ -28,6 +28,7 @@ from allotment.kubernetes.cluster.reading import ASKED
 from allotment.kubernetes.cluster.shapes import check_shape
 from allotment.kubernetes.cluster.snapshot import Key, Missing, Snapshot, key_of
 from allotment.kubernetes.cluster.taken_when import TakenWhen
+from allotment.kubernetes.cluster.unasked import unasked
 from allotment.kubernetes.kinds import KINDS, Kind, Object
 
 SECRETS: Final = "secrets were left out"
@@ -78,6 +79,7 @@ class _Reader:
     objects: dict[Key, Object] = field(default_factory=dict)
     origins: dict[Key, tuple[Document, Loc]] = field(default_factory=dict)
     has_secrets: bool = False
+    is_told: bool = False  # what the file does not tell of: by its header, or by what KAI's scheduler sees
     taken: TakenWhen = field(default_factory=TakenWhen)
     twice: int = 0
 
@@ -117,7 +119,7 @@ class _Reader:
             objects=objects,
             name=self.head.get("cluster") or self.file,
             version=self.head.get("kubernetes") or "",
-            missing=tuple(sorted(self.missing)),
+            missing=tuple(sorted(self.missing if self.is_told else unasked(objects))),
             partly=tuple(sorted(self.partly)),
             notes=tuple(dict.fromkeys(notes)),
             is_dated=moment is not None or self.taken.is_known,
@@ -125,6 +127,7 @@ class _Reader:
         )
 
     def _of_kai(self, value: Mapping[str, Any], place: Place) -> None:
+        self.is_told = True
         self.head["kubernetes"] = kai_file.version_of(value)
         seen = set(kai_file.LISTS.values())
         others = (each.kind for each in ASKED if each.kind not in seen)
@@ -134,6 +137,7 @@ class _Reader:
 
     def _header(self, value: Mapping[str, Any], place: Place) -> None:
         """What stands before the objects of a file of ours."""
+        self.is_told = True
         version = value["format_version"]
         if not isinstance(version, int) or isinstance(version, bool) or version < 1:
             (place / "format_version").refuse_type(version, "a number from 1 on")

@@ -21,6 +21,7 @@ from allotment.kubernetes import kinds
 from allotment.kubernetes.cluster.kai_quota import cards_in
 from allotment.kubernetes.cluster.reading import NOT_SERVED
 from allotment.kubernetes.cluster.snapshot import Snapshot, key_of
+from allotment.kubernetes.cluster.unasked import NOT_IN_FILE, surer
 from allotment.kubernetes.kinds import Kind, Object
 
 _OF_DEVICES: Final = (
@@ -80,7 +81,12 @@ def _counted(snapshot: Snapshot) -> Iterator[str]:
 
 
 def _matters(kind: Kind, why: str) -> bool:
-    """Whether it is to be told: templates hold nothing, and rules for taints that are not served are none."""
+    """Whether it is to be told: templates hold nothing, and rules for taints that are not served are none.
+
+    What a file was not asked for is told where it is read as a world of devices.
+    """
+    if why == NOT_IN_FILE:
+        return False
     if kind == kinds.TAINT_RULE:
         return not why.startswith(NOT_SERVED)
     return kind not in {kinds.CLAIM, kinds.CLAIM_TEMPLATE}
@@ -89,7 +95,11 @@ def _matters(kind: Kind, why: str) -> bool:
 def _unseen_claims(snapshot: Snapshot) -> Iterator[str]:
     """That devices may be held by claims which could not be seen."""
     for each in (*snapshot.missing, *snapshot.partly):
-        if each.kind == kinds.CLAIM and not each.why.startswith(NOT_SERVED):
+        if each.kind != kinds.CLAIM or each.why.startswith(NOT_SERVED):
+            continue
+        if each.why == NOT_IN_FILE:
+            yield f"no claims are in the file, so that all devices are taken for free: {surer(kinds.CLAIM)}"
+        else:
             yield f"claims are {each.why}: devices that those hold are taken for free"
 
 

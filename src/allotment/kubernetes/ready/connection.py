@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from allotment.answers import Answer, fine, note, problem
+from allotment.kubernetes.cluster.unasked import NOT_IN_FILE
 from allotment.kubernetes.ready.objects import kinds_of
 from allotment.kubernetes.ready.seen import NOT_SERVED, Seen, listed
 from allotment.pictures.counts import counted
@@ -35,7 +36,9 @@ def clock(seen: Seen) -> Iterator[Answer]:
 
 def unread(seen: Seen) -> Iterator[Answer]:
     """What could not be looked at, all in one."""
-    refused = {each.kind for each in seen.snapshot.missing if not each.why.startswith(NOT_SERVED)}
+    refused = {
+        each.kind for each in seen.snapshot.missing if not each.why.startswith((NOT_SERVED, NOT_IN_FILE))
+    }
     unasked = {kind for kind in kinds_of(seen.platform) if not seen.can_tell(kind) and seen.serves(kind)}
     names = sorted({kind.shown for kind in refused | unasked})
     if names:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from allotment.kubernetes import kinds
 from allotment.kubernetes.cluster import Snapshot
 from allotment.kubernetes.cluster.reading import ASKED
+from allotment.kubernetes.cluster.unasked import NOT_IN_FILE
 from allotment.kubernetes.kinds import Kind
 from allotment.kubernetes.ready.seen import Seen
 from allotment.kubernetes.render.context import namespace_of
@@ -26,7 +27,8 @@ def of_snapshot(snapshot: Snapshot, platform: Platform, teams: Sequence[Team]) -
 
 
 def _looked(snapshot: Snapshot) -> frozenset[Kind]:
-    if snapshot.of(kinds.NAMESPACE) or snapshot.missing:
+    is_ours = all(each.why != NOT_IN_FILE for each in snapshot.missing)
+    if is_ours and (snapshot.of(kinds.NAMESPACE) or snapshot.missing):
         return frozenset(asked.kind for asked in ASKED) - PARTLY
     return frozenset(kind for kind in kinds.KINDS if snapshot.of(kind))
 

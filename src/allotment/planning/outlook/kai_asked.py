@@ -21,7 +21,7 @@ from allotment.kubernetes.follow import Followed, State, parts_in
 from allotment.kubernetes.kinds import Kind, Object
 from allotment.kubernetes.render.names import lane_class
 from allotment.planning.outlook.kai import kai_outlooks, kai_outlooks_of_queues
-from allotment.planning.outlook.sending import to_be_sent, unseen
+from allotment.planning.outlook.sending import taken_for_none, to_be_sent, unseen
 from allotment.planning.outlook.values import KAI, Next, Outlook, Said, SaidOfQueues
 from allotment.platform.model import Platform, Team
 from allotment.repository.model import Repository
@@ -108,7 +108,8 @@ def _modelled(snapshot: Snapshot, ask: Callable[[KaiScene], Sequence[Outlook]]) 
     found = tuple(
         replace(each, notes=(NOT_SEEN, *each.notes)) if _is_news(each, refused) else each for each in found
     )
-    return Said(found, version, MODEL, (*_taken(snapshot), *scene.notes), scheduler=KAI)
+    notes = (*taken_for_none(snapshot, NEEDED), *_taken(snapshot), *scene.notes)
+    return Said(found, version, MODEL, notes, scheduler=KAI)
 
 
 def _taken(snapshot: Snapshot) -> Iterator[str]:

@@ -20,7 +20,7 @@ from allotment.kubernetes.kinds import Object
 from allotment.kubernetes.kueue_jobs import PRIORITY
 from allotment.kubernetes.render.names import lane_class
 from allotment.planning.outlook.kueue import outlook, outlooks
-from allotment.planning.outlook.sending import to_be_sent, unseen
+from allotment.planning.outlook.sending import taken_for_none, to_be_sent, unseen
 from allotment.planning.outlook.values import NOTHING_SAID, Outlook, Said, SaidOfQueues
 from allotment.platform.model import Platform, Team
 from allotment.repository.model import Repository
@@ -93,7 +93,7 @@ def _modelled(
         return Said(notes=(f"what Kueue would do next is not told: {words}",))
     if not found:
         return NOTHING_SAID
-    return Said(found, scene.version, scene.model, scene.notes)
+    return Said(found, scene.version, scene.model, (*taken_for_none(snapshot, NEEDED), *scene.notes))
 
 
 def _priority(snapshot: Snapshot, job: Object, platform: Platform) -> int:

@@ -10,6 +10,7 @@ from allotment.kubernetes import kinds
 from allotment.kubernetes.apply.memory import is_prepare
 from allotment.kubernetes.cluster.reading import NOT_SERVED
 from allotment.kubernetes.cluster.snapshot import Snapshot
+from allotment.kubernetes.cluster.unasked import NOT_IN_FILE
 from allotment.kubernetes.kinds import Kind, Object
 from allotment.kubernetes.render import render
 from allotment.kubernetes.render.names import PREFIX
@@ -44,9 +45,20 @@ def _is_of(value: Object, name: str) -> bool:
 
 
 def unseen(snapshot: Snapshot, needed: Iterable[Kind]) -> str:
-    """Why not all of these kinds were seen; a kind that is not served has no objects to see."""
+    """Why not all of these kinds were seen; a kind that is not served has no objects to see.
+
+    What a file was not asked for is taken to be none, and said by ``taken_for_none``.
+    """
     kept = frozenset(needed)
     for each in (*snapshot.missing, *snapshot.partly):
-        if each.kind in kept and not each.why.startswith(NOT_SERVED):
+        if each.kind in kept and each.why != NOT_IN_FILE and not each.why.startswith(NOT_SERVED):
             return f"{each.kind.shown} are {each.why}"
     return ""
+
+
+def taken_for_none(snapshot: Snapshot, needed: Iterable[Kind]) -> tuple[str, ...]:
+    """That objects of these kinds may be there, where the file was not asked for them."""
+    names = [kind.shown for kind in needed if snapshot.lacks(kind) == NOT_IN_FILE]
+    if not names:
+        return ()
+    return (f"{NOT_IN_FILE}, and taken to be none: {', '.join(names)}",)

@@ -2,7 +2,8 @@
 
 Whoever has a cluster's objects plans on its queues; of a fleet in words, of files of devices and of this
 machine the platform's file says which queues there would be. What the cluster has no kind of at all (KAI's
-queues on a cluster with Kueue, for a comparison) is taken from the platform's file too, and said.
+queues on a cluster with Kueue, for a comparison), and what a file of it was not asked for, is taken from the
+platform's file too, and said.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from allotment.devices.world import World
 from allotment.kubernetes import kinds
 from allotment.kubernetes.cluster.reading import NOT_SERVED
 from allotment.kubernetes.cluster.snapshot import Snapshot
+from allotment.kubernetes.cluster.unasked import NOT_IN_FILE, surer
 from allotment.kubernetes.kinds import Kind, Object
 from allotment.kubernetes.render.platform import render_platform
 from allotment.needs.cards import classes_for
@@ -105,7 +107,13 @@ def _kind_of(value: Object) -> Kind | None:
 def _with(snapshot: Snapshot, more: tuple[Object, ...]) -> Snapshot:
     keys = {_key(each) for each in more}
     kept = tuple(each for each in snapshot.objects if _key(each) not in keys)
-    return replace(snapshot, objects=(*kept, *more))
+    told = {(each["apiVersion"], each["kind"]) for each in more}
+    missing = tuple(
+        each
+        for each in snapshot.missing
+        if each.why != NOT_IN_FILE or (each.kind.api_version, each.kind.name) not in told
+    )
+    return replace(snapshot, objects=(*kept, *more), missing=missing)
 
 
 def _key(value: Object) -> tuple[str, str, str, str]:
@@ -133,18 +141,24 @@ def _added(snapshot: Snapshot, added: tuple[Object, ...]) -> Iterator[Assumption
     names = {each["kind"] for each in added}
     for kind, who in ((kinds.CLUSTER_QUEUE, "Kueue"), (kinds.KAI_QUEUE, "KAI")):
         if kind.name in names:
-            lacks = snapshot.lacks(kind)
-            why = (
-                f"{snapshot.name} has no queues of {who}'s"
-                if lacks is None or lacks.startswith(NOT_SERVED)
-                else f"queues of {who}'s are {lacks} on {snapshot.name}"
-            )
-            said = f"{why}: they are taken as the platform's file says"
+            said = f"{_why_not(snapshot, kind, who)}: they are taken as the platform's file says"
             yield Assumption(f"queues of {who}", "as rendered", Source.STATED, said)
     classes = sorted(str(each["metadata"]["name"]) for each in added if each["kind"] == "DeviceClass")
     if classes:
-        said = f"{snapshot.name} does not have them: they are taken as rendered"
+        lacks = "tells of none" if snapshot.lacks(kinds.DEVICE_CLASS) == NOT_IN_FILE else "does not have them"
+        said = f"{snapshot.name} {lacks}: they are taken as rendered"
         yield Assumption("device classes", ", ".join(classes), Source.STATED, said)
+
+
+def _why_not(snapshot: Snapshot, kind: Kind, who: str) -> str:
+    """Why there are no queues of a scheduler's, as far as is known."""
+    lacks = snapshot.lacks(kind)
+    if lacks is None or lacks.startswith(NOT_SERVED):
+        return f"{snapshot.name} has no queues of {who}'s"
+    if lacks == NOT_IN_FILE:
+        its = (kinds.CLUSTER_QUEUE, kinds.LOCAL_QUEUE) if kind == kinds.CLUSTER_QUEUE else (kind,)
+        return f"no queues of {who}'s are in {snapshot.name} ({surer(*its)})"
+    return f"queues of {who}'s are {lacks} on {snapshot.name}"
 
 
 def as_cluster(stage: Stage, now: float) -> Snapshot:
