@@ -8,20 +8,19 @@ it once those are gone; pods that are evicted are deleted, and their Job makes n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
 from allotment.scheduling.both import unlimited
 from allotment.scheduling.kai import Bound, Evicted, Memory, Reason, Ties, decide
 from allotment.scheduling.kai import Waits as KaiWaits
-from allotment.scheduling.state.claimed_devices import Allocation, Claim
 from allotment.scheduling.state.pod_groups import PodStatus
-from allotment.scheduling.state.share_queues import ShareQueue
 from allotment.scheduling.state.shelf import Shelf
 from allotment.scheduling.state.state import State
 from allotment.simulation.adapters.adapter import Order, PodId, Start, Stop, Waits
-from allotment.simulation.adapters.kai_ground import Asked, KaiGround, claims_of, most_placed
+from allotment.simulation.adapters.kai_ground import Asked, KaiGround, least_runtimes, most_placed
+from allotment.simulation.adapters.kai_holdings import Holdings
 from allotment.simulation.adapters.kai_jobs import Job, pod_name
 from allotment.simulation.adapters.widths import open_indexes, width_of
 from allotment.simulation.machines import emptied, is_held
@@ -55,8 +54,7 @@ class KaiAdapter:
         self.jobs: dict[str, Job] = {}
         self.names: dict[str, PodId] = {}
         self.owners: dict[str, str] = {}
-        self.claims: dict[str, Claim] = dict(self.state.claims)
-        self.given: dict[PodId, tuple[str, ...]] = {}
+        self.holdings = Holdings(self.state.claims, self.ground.shelves)
         self.waiting: set[PodId] = set()
         self.lately: list[tuple[float, str, Job]] = []
         self.leaving: set[PodId] = set()
@@ -64,7 +62,7 @@ class KaiAdapter:
         self.told: dict[str, tuple[str, str]] = {}
         self.hopeless: dict[str, bool] = {}
         self.said: dict[str, None] = dict.fromkeys(self.ground.matching.notes)
-        self.runtimes = _runtimes(setting, self.state.share_queues)
+        self.runtimes = least_runtimes(setting.kai, self.state.share_queues)
         self.dirty, self.last = False, float("-inf")
         self.counted = 0
 
@@ -98,10 +96,7 @@ class KaiAdapter:
         for start in starts:
             self._create(start.pod, now)
             self._run(start.pod, start.node, start.devices)
-            self.ground.shelves.take(start.node, start.devices)
-            if not start.devices and self.jobs[start.pod.work].asked.devices:
-                count = self.jobs[start.pod.work].asked.devices
-                self.given[start.pod] = self.ground.shelves.hand_out(start.node, count)
+            self.holdings.found(start, self.jobs[start.pod.work].asked.devices)
         self.dirty = True
 
     def created(self, pods: Sequence[PodId], now: float) -> None:
@@ -113,10 +108,7 @@ class KaiAdapter:
 
     def _create(self, pod: PodId, now: float) -> None:
         job = self.jobs[pod.work]
-        claims = claims_of(pod_name(pod), job.asked, job.queue)
-        for name, claim in claims.items():
-            self.claims.setdefault(name, claim)
-        job.add(pod, now, tuple(claims))
+        job.add(pod, now, self.holdings.make(pod, job.asked, job.queue))
         self.names[pod_name(pod)] = pod
         self.owners[job.key_of(pod)] = pod.work
 
@@ -145,21 +137,8 @@ class KaiAdapter:
             self.owners.pop(job.key_of(pod), None)
         self.waiting.discard(pod)
         self.leaving.discard(pod)
-        self.ground.shelves.give_back(known.node or "", self.given.pop(pod, ()))
-        for name in known.claims:
-            self._release(name, known.id)
+        self.holdings.give_back(pod, known.node or "", known.claims)
         self.dirty = True
-
-    def _release(self, name: str, pod: str) -> None:
-        claim = self.claims.get(name)
-        if claim is None:
-            return
-        users = tuple(user for user in claim.reserved_for if user != pod)
-        if claim.template:
-            del self.claims[name]
-        else:
-            kept = claim.allocation if users else None
-            self.claims[name] = replace(claim, reserved_for=users, allocation=kept)
 
     def left(self, work: str, units: int, now: float) -> int:
         """So few units are left."""
@@ -235,14 +214,14 @@ class KaiAdapter:
         groups = {key: group for job in changed for key, group in job.changes()}
         for job in changed:
             job.written()
-        self.state = replace(self.state.with_pod_groups(groups), claims=self.claims)
+        self.state = replace(self.state.with_pod_groups(groups), claims=self.holdings.claims)
 
     def _bound(self, bound: Bound) -> Start:
         pod = self.names[bound.pod]
         devices = tuple(key for keys in bound.claims.values() for key in keys)
         count = self.jobs[pod.work].asked.devices
         if count:
-            devices = self.ground.shelves.hand_out(bound.node, count)
+            devices = self.holdings.hand_out(pod, bound.node, count)
         self._run(pod, bound.node, devices, bound)
         return Start(pod, bound.node, devices, str(bound.action), bound.gpu_groups)
 
@@ -251,17 +230,12 @@ class KaiAdapter:
         groups = bound.gpu_groups if bound is not None else ()
         job.set(pod, PodStatus.RUNNING, node=node, gpu_groups=groups)
         self.waiting.discard(pod)
-        if job.asked.devices:
-            self.given[pod] = devices
-        claims = job.pods[pod].claims
-        rest = list(devices)
-        for name in claims:
-            claim = self.claims[name]
-            own = bound.claims.get(name) if bound is not None else tuple(rest[: claim.count])
-            del rest[: claim.count]
-            users = (*claim.reserved_for, pod_name(pod))
-            held = Allocation(node, own) if own else claim.allocation
-            self.claims[name] = replace(claim, allocation=held, reserved_for=users)
+        names = job.pods[pod].claims
+        if bound is None:
+            given = self.holdings.told(names, devices)
+        else:
+            given = {name: bound.claims.get(name, ()) for name in names}
+        self.holdings.reserve(pod, node, given)
 
     def _stands_on(self, evicted: Evicted) -> bool:
         """Whether a pod is on a node, and not only promised one in this very round."""
@@ -305,7 +279,8 @@ class KaiAdapter:
         key, group = next((key, group) for key, group in job.groups() if group is not None)
         few = replace(group, pods=group.pods[: job.minimum], more=0, like=None)
         names = [name for pod in few.pods for name in pod.claims]
-        claims = {name: replace(self.claims[name], allocation=None, reserved_for=()) for name in names}
+        known = self.holdings.claims
+        claims = {name: replace(known[name], allocation=None, reserved_for=()) for name in names}
         alone = replace(self.state, pod_groups=Shelf({key: few}), claims=claims)
         decisions, _ = decide(alone, Memory(self.setting.kai), now, self.ties)
         return any(isinstance(each, Bound) for each in decisions)
@@ -320,12 +295,3 @@ class KaiAdapter:
     def notes(self) -> Sequence[str]:
         """What counting by class cannot say, and what was done by hand."""
         return tuple(self.said)
-
-
-def _runtimes(setting: Setting, queues: Mapping[str, ShareQueue]) -> tuple[float, ...]:
-    """The minimum runtimes that matter to anybody."""
-    told = [
-        each for queue in queues.values() for each in (queue.reclaim_min_runtime, queue.preempt_min_runtime)
-    ]
-    told += [setting.kai.reclaim_min_runtime, setting.kai.preempt_min_runtime]
-    return tuple(sorted({each for each in told if each}))

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from allotment.scheduling.state.claimed_devices import Claim, DeviceOfNode, is_gpu
+from allotment.scheduling.kai import Settings
+from allotment.scheduling.state.claimed_devices import DeviceOfNode, is_gpu
 from allotment.scheduling.state.nodes import ClusterNode
 from allotment.scheduling.state.pod_groups import PodRequest
 from allotment.scheduling.state.share_queues import NO_LIMIT, ShareQueue
@@ -25,7 +26,6 @@ GPU: Final = "nvidia.com/gpu"
 PODS: Final = "pods"
 MOST_PODS: Final = 110
 _IN_CLASS: Final = "claimed/"
-_QUEUE: Final = "kai.scheduler/queue"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +159,15 @@ def most_placed(
     return max(0, int(gpus // request.gpus))
 
 
+def least_runtimes(settings: Settings, queues: Mapping[str, ShareQueue]) -> tuple[float, ...]:
+    """For how long anybody is left alone, each span once."""
+    told = [
+        each for queue in queues.values() for each in (queue.reclaim_min_runtime, queue.preempt_min_runtime)
+    ]
+    told += [settings.reclaim_min_runtime, settings.preempt_min_runtime]
+    return tuple(sorted({each for each in told if each}))
+
+
 def _others(state: State) -> Mapping[str, Mapping[str, int]]:
     """What pods use that are in no group, by node."""
     ours = {pod.id for group in state.pod_groups.values() for pod in group.pods}
@@ -175,17 +184,3 @@ def _with_others(node: ClusterNode, others: Mapping[str, int]) -> ClusterNode:
     """The node with what others use; one that does not say how many pods it takes has a kubelet's default."""
     taken = {name: node.taken.get(name, 0) + others.get(name, 0) for name in {**node.taken, **others}}
     return replace(node, taken=taken, allocatable={PODS: MOST_PODS, **node.allocatable})
-
-
-def claims_of(pod: str, asked: Asked, queue: str) -> dict[str, Claim]:
-    """The claims of a pod, by name: those from a template are its own."""
-    return {
-        name if shared else f"{pod}-{name}-{number}": Claim(
-            name if shared else f"{pod}-{name}-{number}",
-            part.device_class,
-            part.count,
-            labels={_QUEUE: queue},
-            template=not shared,
-        )
-        for number, (name, part, shared) in enumerate(asked.claims)
-    }
