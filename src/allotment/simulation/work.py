@@ -32,7 +32,8 @@ class Ask:
     ``claims`` are of its own (or named ones that pods share); ``request`` is cpu (thousandths), memory
     (bytes) and GPUs that are counted or shared without a claim. ``charges`` is what quota is charged for a
     pod, by resource (Kueue's amounts), ``gpus`` how many cards it counts as in a team's share. ``fault`` is
-    why Kueue puts a workload of such pods aside before it stands in line.
+    why Kueue puts a workload of such pods aside before it stands in line. ``near`` is the label of nodes that
+    all pods of a work are to have the same value of (affinity between pods, which a scheduler may know).
     """
 
     claims: tuple[PodClaim, ...] = ()
@@ -43,6 +44,7 @@ class Ask:
     affinity: NodeSelector | None = None
     tolerations: tuple[Toleration, ...] = ()
     fault: str = ""
+    near: str = ""
 
 
 @dataclass(frozen=True, slots=True)

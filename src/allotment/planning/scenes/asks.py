@@ -17,6 +17,7 @@ from allotment.devices.selectors import SelectorError, evaluate
 from allotment.devices.slices import Device
 from allotment.devices.world import World
 from allotment.kubernetes.cluster.pod_request import request_of
+from allotment.kubernetes.follow import fields
 from allotment.planning.measure import known_card
 from allotment.quantities import MI
 from allotment.scheduling.kueue.dra.claimed import ClaimReader
@@ -29,6 +30,7 @@ from allotment.simulation.work import Ask
 
 Raw = Mapping[str, Any]
 _PRODUCTS: Final = ("productName", "model")
+_REQUIRED_NEAR: Final = ("affinity", "podAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
 
 
 @dataclass(slots=True)
@@ -60,6 +62,7 @@ class Asks:
             node_selector=dict(spec.get("nodeSelector") or {}),
             affinity=None if required is None else read_node_selector(required),
             tolerations=read_tolerations(spec.get("tolerations") or ()),
+            near=_near(template),
         )
         asked = spec.get("resourceClaims") or ()
         lost = tuple(map(str, asked)) if len(claims) < len(asked) else ()
@@ -198,3 +201,13 @@ def passes(tests: tuple[str, ...], driver: str, device: Device) -> bool:
         return all(evaluate(each, driver, device) for each in tests)
     except SelectorError:
         return False
+
+
+def _near(template: Raw) -> str:
+    """The label of nodes by which a pod has to be near its like; empty where it need not."""
+    labels = fields.mapping(template, "metadata", "labels")
+    for each in fields.items(template, "spec", *_REQUIRED_NEAR):
+        wanted = fields.mapping(each, "labelSelector", "matchLabels")
+        if wanted and wanted.items() <= labels.items():
+            return fields.text(each, "topologyKey")
+    return ""

@@ -19,6 +19,7 @@ class Line:
     """Pods that are alike: those that are shown, those that are not, and who is not told yet why it waits.
 
     ``takes``: others had to leave for one of them in the last round, so that the next may try as well.
+    ``chooses_one`` is the work whose first pod chooses where the others may go, if there is one.
     """
 
     shown: dict[str, PodId] = field(default_factory=dict)
@@ -28,6 +29,7 @@ class Line:
     last: Failed | None = None
     never: bool | None = None
     takes: bool = False
+    chooses_one: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,6 +4,9 @@ Pods that no filter can tell apart stand in one line. Within a round all of them
 so that only as many as could be bound at once are shown to the model; the others are a count until then, and
 have failed as often and as lately as the one that is shown. How many pods a second are bound is an input: so
 many are shown of a line in a round, and after a round so much time goes by as binding takes.
+
+Pods that are to be near each other are shown one by one until the first of them has a node: it chooses where,
+and the others may go there alone.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from dataclasses import replace
 from math import floor
 from typing import Final
 
+from allotment.devices.nodes import NodeSelector, NodeSelectorTerm, Requirement
 from allotment.devices.world import World
 from allotment.scheduling.default import Bound, Decision, Lot, Memory, Preempted, Ties, decide
 from allotment.scheduling.default import Waits as Refused
@@ -35,6 +39,7 @@ UNSCHEDULABLE: Final = "Unschedulable"
 PREEMPTED: Final = "Preempted"
 ERROR: Final = "SchedulerError"
 NO_PARTS: Final = "the default scheduler gives out no parts of a GPU that are not devices of their own"
+_AFFINITY: Final = ("Pod's node affinity/selector", "pod affinity rules")
 _SHOWN: Final = 2
 _MOMENT: Final = 1e-8  # between two pods that are made at one time, for the order in which they are tried
 _NUMBERED: Final = 10**6
@@ -56,6 +61,8 @@ class Binder:
         self.keys: dict[str, PodId] = {}
         self.bound: set[PodId] = set()
         self.waiting: Counter[str] = Counter()
+        self.beside: Counter[str] = Counter()
+        self.places: dict[str, str] = {}
         self.refused: list[Order] = []
         self.changed = False
         self.freed = self.number = 0
@@ -80,8 +87,13 @@ class Binder:
         )
         if gang is not None:
             self.state = replace(self.state, gangs={**self.state.gangs, gang: Gang(gang, work.least)})
-        likeness = (*pod.likeness, pod.priority, gang)
-        self.kinds[work.name] = Likeness(work, pod, self.lines.setdefault(likeness, Line()))
+        near = work.ask.near
+        if near and pod.affinity is None:
+            pod = replace(pod, affinity=_with_label(near))
+        likeness = (*pod.likeness, pod.priority, gang, work.name if near else "")
+        line = self.lines.setdefault(likeness, Line())
+        line.chooses_one = work.name if near and gang is None else ""
+        self.kinds[work.name] = Likeness(work, pod, line)
 
     def created(self, pods: Sequence[PodId], now: float) -> None:
         """These pods have no node yet."""
@@ -107,6 +119,7 @@ class Binder:
             self.moved[pod.key] = replace(pod, node=start.node, allocations=given)
             self.keys[pod.key] = start.pod
             self.bound.add(start.pod)
+            self._near(start.pod.work, start.node)
         self.changed = True
 
     def ended(self, pods: Iterable[PodId]) -> None:
@@ -119,6 +132,7 @@ class Binder:
                 self.keys.pop(key, None)
                 self.freed += 1
                 self.moved[key] = None
+                self._far(pod.work)
                 continue
             self.waiting[pod.work] -= 1
             if line.shown.pop(key, None) is not None:
@@ -127,6 +141,32 @@ class Binder:
             else:
                 line.hidden.pop(pod, None)
         self.changed = True
+
+    def _near(self, work: str, node: str) -> None:
+        """A pod has this node: those that are to be near it go where it is."""
+        if label := self.kinds[work].work.ask.near:
+            self.places.setdefault(work, self.state.nodes[node].labels.get(label, ""))
+            self.beside[work] += 1
+
+    def _far(self, work: str) -> None:
+        """A pod has its node no more; once none has one, the next chooses anew."""
+        if work not in self.places:
+            return
+        self.beside[work] -= 1
+        if not self.beside[work]:
+            del self.places[work]
+            line = self.kinds[work].line
+            for key, pod in line.shown.items():
+                self._put_back(line, key, pod)
+            line.shown.clear()
+
+    def _put_back(self, line: Line, key: str, pod: PodId) -> None:
+        """A pod is shown no more, and stands first."""
+        del self.keys[key]
+        known = self.state.pods.get(key) or self.moved.get(key)
+        line.hidden[pod] = 0.0 if known is None else known.created
+        line.hidden.move_to_end(pod, last=False)
+        self.moved[key] = None
 
     def node(self, name: str, *, up: bool) -> None:
         """A node is lost, or back."""
@@ -184,6 +224,8 @@ class Binder:
 
     def _most(self, line: Line) -> int:
         """How many of a line are to be shown."""
+        if line.chooses_one and line.chooses_one not in self.places:
+            return 1
         many = max(1, floor(self.setting.pace.default_rate))
         nominated = self.memory.nominated
         kept = sum(key in nominated for key in line.shown) if nominated else 0
@@ -204,6 +246,7 @@ class Binder:
             del line.shown[each.pod]
             self.bound.add(pod)
             self.waiting[pod.work] -= 1
+            self._near(pod.work, each.node)
             yield Start(pod, each.node, devices_of(each.allocations))
         done = len(bound) + len({each.by for each in decisions if isinstance(each, Preempted)})
         if done:
@@ -235,7 +278,8 @@ class Binder:
             reason = ERROR if each.error else UNSCHEDULABLE
             for work in line.untold:
                 if self.waiting[work] > 0:
-                    yield Waits(work, reason, each.message, never=line.never)
+                    words = each.message.replace(*_AFFINITY) if line.chooses_one else each.message
+                    yield Waits(work, reason, words, never=line.never)
             line.untold.clear()
 
     def _never(self, pod: Pod) -> bool:
@@ -256,11 +300,7 @@ class Binder:
                 continue
             spare = [key for key in line.shown if key not in self.memory.nominated]
             for key in spare[: _SHOWN - 1 : -1]:
-                pod = line.shown.pop(key)
-                del self.keys[key]
-                line.hidden[pod] = self.state.pods[key].created
-                line.hidden.move_to_end(pod, last=False)
-                self.moved[key] = None
+                self._put_back(line, key, line.shown.pop(key))
 
     def _any_gang(self, line: Line) -> bool:
         return any(self.kinds[pod.work].pod.gang is not None for pod in line.shown.values())
@@ -269,7 +309,12 @@ class Binder:
         return f"{self.kinds[pod.work].pod.namespace}/{_name(pod)}"
 
     def _pod(self, pod: PodId, created: float) -> Pod:
-        return copied(self.kinds[pod.work].pod, name=_name(pod), created=created)
+        kind = self.kinds[pod.work]
+        made = copied(kind.pod, name=_name(pod), created=created)
+        place = self.places.get(pod.work)
+        if place is None:
+            return made
+        return replace(made, node_selector={**made.node_selector, kind.work.ask.near: place})
 
 
 _INDEXES: Final[deque[DeviceIndex]] = deque(maxlen=4)  # of the worlds that were asked for last
@@ -284,6 +329,11 @@ def _index_of(world: World | None) -> DeviceIndex | None:
             return index
     _INDEXES.append(DeviceIndex(world))
     return _INDEXES[-1]
+
+
+def _with_label(key: str) -> NodeSelector:
+    """Nodes that say where they are: on others nobody is near anybody."""
+    return NodeSelector((NodeSelectorTerm(match_expressions=(Requirement(key, "Exists"),)),))
 
 
 def _name(pod: PodId) -> str:
