@@ -19,8 +19,7 @@ def test_what_keeps_pods_near_each_other(tmp_path: Path, scheduler: str, rule: s
     level = f"topology: {{{rule}: rack}}\n"
     found = repository(
         tmp_path,
-        pipelines_read=f"{PIPELINE}gpu: {{memory: 20Gi}}
-{level}",
+        pipelines_read=f"{PIPELINE}gpu: {{memory: 20Gi}}\n{level}",
         gangs_train=GANG + level,
         campaigns_letters=CAMPAIGN,
     )
