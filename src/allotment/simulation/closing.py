@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from allotment.simulation.jobs import Job
-from allotment.simulation.machines import gpus_by_kind
+from allotment.simulation.machines import closed_nodes, gpus_by_kind
 from allotment.simulation.outcome import End, Outcome, WorkEnd
 from allotment.simulation.pods import Pods
 from allotment.simulation.runs import Settled, so_far
@@ -14,7 +14,10 @@ from allotment.simulation.work import Work
 
 
 def closed(pods: Pods, works: Sequence[Work], seed: int, until: float, notes: Sequence[str]) -> Outcome:
-    """The outcome, as it is at the horizon."""
+    """The outcome, as it is at the horizon.
+
+    The cards of nodes on which no pod starts are in no count, but where something ran there already.
+    """
     for job in pods.jobs.values():
         gang = pods.gangs.so_far(job, until)
         for run in job.runs.values():
@@ -23,6 +26,7 @@ def closed(pods: Pods, works: Sequence[Work], seed: int, until: float, notes: Se
             gang = 0
     record = pods.record
     record.close(until)
+    closed_and_idle = closed_nodes(pods.setting) - {span.node for span in record.spans}
     return Outcome(
         pods.setting.scheduler.value,
         seed,
@@ -31,7 +35,7 @@ def closed(pods: Pods, works: Sequence[Work], seed: int, until: float, notes: Se
         tuple(record.waits),
         tuple(record.decisions),
         tuple(_end_of(work, pods.jobs.get(work.name)) for work in works),
-        gpus_by_kind(pods.setting),
+        gpus_by_kind(pods.setting, closed_and_idle),
         tuple(notes),
     )
 

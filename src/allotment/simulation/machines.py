@@ -8,7 +8,7 @@ one of the same card.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
@@ -72,12 +72,29 @@ def counted_gpus(setting: Setting) -> dict[str, int]:
     }
 
 
-def gpus_by_kind(setting: Setting) -> tuple[tuple[str, int], ...]:
-    """How many cards there are of each kind."""
-    found = Counter(cards_of(setting).values())
+def closed_nodes(setting: Setting) -> frozenset[str]:
+    """The nodes on which no pod starts, as they are cordoned or not ready."""
+    nodes = setting.state.nodes.items()
+    return frozenset(name for name, node in nodes if not (node.ready and node.schedulable))
+
+
+def gpus_by_kind(setting: Setting, without: Collection[str] = ()) -> tuple[tuple[str, int], ...]:
+    """How many cards there are of each kind, ``without`` those of these nodes."""
+    left_out = frozenset(_cards_on(setting, frozenset(without))) if without else frozenset[str]()
+    found = Counter(kind for card, kind in cards_of(setting).items() if card not in left_out)
     for name, amount in counted_gpus(setting).items():
-        found[setting.card_of_node.get(name, "")] += amount
+        if name not in without:
+            found[setting.card_of_node.get(name, "")] += amount
     return tuple(sorted(found.items()))
+
+
+def _cards_on(setting: Setting, nodes: Collection[str]) -> Iterator[str]:
+    """The cards that are published of these nodes."""
+    published = setting.state.published
+    for each in published.slices if published else ():
+        for device in each.devices:
+            if (each.node_name or device.node_name) in nodes:
+                yield card_under(str(each.device_id(device)))
 
 
 def cut_on_demand(setting: Setting) -> frozenset[str]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from allotment.simulation.fairness import deserved_over_time, evenness
+from allotment.simulation.machines import closed_nodes
 from allotment.simulation.outcome import End, Outcome, Span, WorkEnd
 from allotment.simulation.over_time import OverTime, summed
 from allotment.simulation.quantiles import quantile
@@ -96,7 +97,7 @@ class Metrics:
 
 
 def ground_of(setting: Setting) -> Ground:
-    """The teams of a setting, and its nodes on which a device is published, or GPUs are counted."""
+    """The teams of a setting, and its nodes with cards: one on which no pod starts is free for nobody."""
     state = setting.state
     nodes = {each.node for each in state.devices if _GPU in each.driver}
     if state.published is not None:
@@ -107,7 +108,7 @@ def ground_of(setting: Setting) -> Ground:
         for name, node in state.nodes.items()
         if any(count for key, count in node.allocatable.items() if _GPU in key)
     }
-    return Ground(setting.teams, frozenset(nodes))
+    return Ground(setting.teams, frozenset(nodes) - closed_nodes(setting))
 
 
 def measure(

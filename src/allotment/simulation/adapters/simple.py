@@ -15,7 +15,7 @@ from itertools import count
 from math import ceil
 
 from allotment.simulation.adapters.adapter import Order, PodId, Start, Waits
-from allotment.simulation.machines import card_under, counted_gpus, node_names
+from allotment.simulation.machines import card_under, closed_nodes, counted_gpus, node_names
 from allotment.simulation.setting import Setting
 from allotment.simulation.work import Kind, Work
 
@@ -56,7 +56,8 @@ class Simple:
         counted = counted_gpus(setting)
         self.all = [len(self.cards.get(name, ())) or counted.get(name, 0) for name in self.names]
         self.free = list(self.all)
-        self.closed = {number for number, name in enumerate(self.names) if _is_closed(setting, name)}
+        closed = closed_nodes(setting)
+        self.closed = {number for number, name in enumerate(self.names) if name in closed}
         self.gone: set[int] = set()
         self.lines: dict[str, _Line] = {}
         self.held: dict[PodId, tuple[int, int, tuple[str, ...]]] = {}
@@ -231,12 +232,6 @@ class Simple:
         if known is None:
             known = self.possible[shape] = any(self._suits(n, shape) for n in range(len(self.names)))
         return known
-
-
-def _is_closed(setting: Setting, name: str) -> bool:
-    """Whether no pod starts on the node, as it is cordoned or not ready."""
-    node = setting.state.nodes.get(name)
-    return node is not None and not (node.ready and node.schedulable)
 
 
 def _labels(setting: Setting, name: str) -> Mapping[str, str]:
