@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,18 @@ from allotment.devices.closed_nodes import (
     NOT_READY,
     NOT_THERE,
     NOT_TOLD,
+    TAINTED,
     closed_nodes,
     closed_notes,
+    closed_to_all,
 )
 from allotment.devices.describe import parse_description
 from allotment.devices.fleet import Fleet, Placed
 from allotment.devices.inventory import State, inventory
 from allotment.devices.reading import read_files
 from allotment.devices.world import World
+from allotment.kubernetes.cluster.snapshot import Snapshot
+from allotment.kubernetes.cluster.world import world_of as snapshot_world
 from allotment.needs import claim_for
 from allotment.needs.fit import explain
 from allotment.needs.fit_findings import fit_findings
@@ -33,6 +38,9 @@ from allotment.repository.model import Pipeline
 
 READY = {"conditions": [{"type": "Ready", "status": "True"}]}
 UNREACHABLE = {"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}
+DEDICATED = {"key": "dedicated", "value": "training", "effect": "NoSchedule"}
+OF_TRAINING = f"{TAINTED}dedicated=training:NoSchedule"
+STAYS = {NOT_THERE, OF_TRAINING}
 CLAIM = claim_for(Need())
 
 
@@ -57,6 +65,7 @@ SECOND = [
     ),
     pytest.param(node("node-2", spec={"taints": [UNREACHABLE]}, status=READY), NOT_READY, id="unreachable"),
     pytest.param(node("another", status=READY), NOT_THERE, id="no Node object"),
+    pytest.param(node("node-2", spec={"taints": [DEDICATED]}, status=READY), OF_TRAINING, id="tainted"),
 ]
 
 
@@ -92,9 +101,9 @@ def test_what_only_a_closed_node_has_waits_for_it_and_never_starts_on_one_that_i
     assert alternative.nearest is not None
     assert alternative.nearest.short == (reason,)
     never = fit_findings(Pipeline("x", (), gpu=Need()), world)
-    assert [each.rule for each in never] == (["never-fits"] if reason == NOT_THERE else [])
+    assert [each.rule for each in never] == (["never-fits"] if reason in STAYS else [])
     told = whys.why(CLAIM, world)
-    state = whys.State.NEVER if reason == NOT_THERE else whys.State.WAITS
+    state = whys.State.NEVER if reason in STAYS else whys.State.WAITS
     assert told.state is state
     assert told.sentence.endswith(
         f"all 2 that would do are on nodes that no pod starts on: 2 x H100-SXM-80: {reason}"
@@ -130,3 +139,54 @@ def test_a_note_names_a_few_of_many(tmp_path: Path) -> None:
     assert list(closed_notes(world)) == [
         "no pod starts on node-1, node-2, node-3 and 2 more, which have slices and no Node objects"
     ]
+
+
+@pytest.mark.parametrize(
+    ("taint", "toleration", "is_closed"),
+    [
+        pytest.param({}, None, True, id="nothing tolerated"),
+        pytest.param({"effect": "PreferNoSchedule"}, None, False, id="rather not"),
+        pytest.param({"effect": "NoExecute"}, None, True, id="put out"),
+        pytest.param({}, {"operator": "Exists"}, False, id="any taint"),
+        pytest.param({}, {"key": "dedicated", "operator": "Exists"}, False, id="any value"),
+        pytest.param({}, {"key": "dedicated", "value": "training"}, False, id="this value"),
+        pytest.param({}, {"key": "dedicated", "value": "other"}, True, id="another value"),
+        pytest.param({}, {"key": "dedicated"}, True, id="no value"),
+        pytest.param({"value": ""}, {"key": "dedicated"}, False, id="neither has a value"),
+        pytest.param({}, {"key": "another", "operator": "Exists"}, True, id="another key"),
+        pytest.param({}, {"operator": "Exists", "effect": "NoExecute"}, True, id="another effect"),
+        pytest.param({}, {"operator": "Exists", "effect": "NoSchedule"}, False, id="this effect"),
+    ],
+)
+def test_a_taint_closes_a_node_unless_pods_of_ours_are_given_a_toleration(
+    taint: Mapping[str, str], toleration: Mapping[str, str] | None, is_closed: bool, tmp_path: Path
+) -> None:
+    tainted = node("node-1", spec={"taints": [{**DEDICATED, **taint}]}, status=READY)
+    world = replace(
+        world_of(tmp_path, tainted, fleet="1 x L4"),
+        tolerations=() if toleration is None else (toleration,),
+    )
+    assert bool(closed_nodes(world)) is is_closed
+    assert not closed_to_all(world)
+
+
+def test_kueues_flavors_tell_what_pods_of_ours_tolerate() -> None:
+    tainted = node("node-1", spec={"taints": [DEDICATED]}, status=READY)
+    flavor = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "ResourceFlavor",
+        "metadata": {"name": "allotment"},
+        "spec": {"tolerations": [{"key": "dedicated", "operator": "Exists"}]},
+    }
+    slices = tuple(each.to_dict() for each in parse_description("1 x L4").slices)
+    assert closed_nodes(snapshot_world(Snapshot(0.0, (*slices, tainted))).world) == {"node-1": OF_TRAINING}
+    assert not closed_nodes(snapshot_world(Snapshot(0.0, (*slices, tainted, flavor))).world)
+
+
+def test_a_note_names_the_taint(tmp_path: Path) -> None:
+    tainted = [node(f"node-{number}", spec={"taints": [DEDICATED]}, status=READY) for number in (1, 2)]
+    (note,) = closed_notes(world_of(tmp_path, *tainted))
+    assert note == (
+        "no pod starts on node-1, node-2, which have the taint dedicated=training:NoSchedule, and pods of "
+        "ours do not tolerate it"
+    )

@@ -14,7 +14,7 @@ from allotment.kubernetes.cluster.capacity import KAI, KUEUE, Capacity, Part
 from allotment.kubernetes.cluster.snapshot import Missing, Snapshot
 from allotment.kubernetes.kinds import SLICE
 from allotment.planning.queues_of_cluster import shares_of_cluster
-from allotment.planning.quotas_and_cards import cards_there, limit_words, quota_words
+from allotment.planning.quotas_and_cards import cards_open, cards_there, limit_words, quota_words
 from allotment.planning.scenes.scene import scene_for
 from allotment.planning.scenes.stage import as_cluster, staged
 from allotment.planning.scenes.values import Place
@@ -55,6 +55,26 @@ def of_generation(number: int, count: int) -> dict[str, Any]:
 )
 def test_cards_are_counted_as_they_are_published(objects: list[dict[str, Any]], count: int | None) -> None:
     assert cards_there(Snapshot(0.0, tuple(objects), name="prod")) == count
+
+
+@pytest.mark.parametrize(
+    ("spec", "count"),
+    [
+        ({}, 16),
+        ({"unschedulable": True}, 8),
+        ({"taints": [{"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}]}, 8),
+        ({"taints": [{"key": "dedicated", "effect": "NoSchedule"}]}, 16),  # others may tolerate it
+    ],
+)
+def test_cards_of_nodes_that_nobodys_pod_starts_on_are_not_open(spec: dict[str, Any], count: int) -> None:
+    nodes = [
+        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": its}
+        for name, its in (("node-1", {}), ("node-2", spec))
+    ]
+    published = Snapshot(0.0, (*slices("2 nodes of 8 x L4"), *nodes), name="prod")
+    counts = {"allocatable": {"nvidia.com/gpu": "8"}}
+    by_plugin = Snapshot(0.0, tuple({**each, "status": counts} for each in nodes), name="prod")
+    assert [(cards_there(each), cards_open(each)) for each in (published, by_plugin)] == [(16, count)] * 2
 
 
 def test_what_could_not_be_read_is_not_counted() -> None:

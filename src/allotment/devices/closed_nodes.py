@@ -1,16 +1,17 @@
-"""Nodes on which kube-scheduler starts no pod whatever it asks for: cordoned, not ready, or not there.
+"""Nodes on which kube-scheduler starts no pod of ours: cordoned, not ready, not there, or tainted.
 
 What their devices are is published all the same. A node is not there where the world has Node objects and
 none of its name, as when a machine was taken away and its slices stayed; a world without any Node object
-says nothing of its nodes, and they are taken to be well. The taints are those that Kubernetes' own
-controllers set by the state of a node; workers tolerate none of them.
+says nothing of its nodes, and they are taken to be well. Some taints Kubernetes' own controllers set by the
+state of a node; workers tolerate none of them, and of all others only what the world says: a flavor of
+Kueue's may put tolerations into pods (``core/v1``: ``Toleration``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from allotment.devices.nodes import Node
 from allotment.devices.world import World
@@ -18,6 +19,8 @@ from allotment.devices.world import World
 CORDONED: Final = "its node is cordoned"
 NOT_READY: Final = "its node is not ready"
 NOT_THERE: Final = "its node has no Node object"
+TAINTED: Final = "its node has the taint "
+"""The beginning of a reason; the taint follows, which holds for pods of ours and not for everybody's."""
 NOT_TOLD: Final = (
     "no Node objects are there: each node is taken to be ready and not cordoned (`kubectl get "
     "resourceslices,nodes` tells)"
@@ -42,9 +45,14 @@ def closed_nodes(world: World) -> dict[str, str]:
         return {}
     found = {name: NOT_THERE for name in _publishing(world) if name not in world.nodes}
     for name, node in world.nodes.items():
-        if reason := _reason(node):
+        if reason := _reason(node) or _tainted(node, world.tolerations):
             found[name] = reason
     return dict(sorted(found.items()))
+
+
+def closed_to_all(world: World) -> frozenset[str]:
+    """The nodes that nobody's pod starts on, whatever it tolerates."""
+    return frozenset(name for name, why in closed_nodes(world).items() if not why.startswith(TAINTED))
 
 
 def open_nodes(world: World, names: Iterable[str]) -> tuple[str, ...]:
@@ -74,15 +82,40 @@ def _reason(node: Node) -> str:
     return next((_BY_STATE[key] for each in taints if (key := str(each.get("key"))) in _BY_STATE), "")
 
 
-def closed_notes(world: World) -> Iterator[str]:
-    """A sentence for each reason, on nodes whose devices nobody gets."""
+def _tainted(node: Node, tolerations: Sequence[Mapping[str, Any]]) -> str:
+    for taint in node.taints:
+        if taint.get("effect") in _KEEPING and not any(_tolerates(each, taint) for each in tolerations):
+            value = f"={taint['value']}" if taint.get("value") else ""
+            return f"{TAINTED}{taint.get('key')}{value}:{taint['effect']}"
+    return ""
+
+
+def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
+    """Whether it is of this key, value and effect; without a key or an effect it is of each."""
+    if (toleration.get("effect") or taint["effect"]) != taint["effect"]:
+        return False
+    key = toleration.get("key") or ""
+    if toleration.get("operator") == "Exists":
+        return key in {"", taint.get("key")}
+    return bool(key == taint.get("key") and (toleration.get("value") or "") == (taint.get("value") or ""))
+
+
+def closed_notes(world: World, *, to_all: bool = False) -> Iterator[str]:
+    """A sentence for each reason, on nodes whose devices nobody gets; ``to_all``: whatever pods tolerate."""
     publishing = _publishing(world)
     by_reason: dict[str, list[str]] = {}
     for name, reason in closed_nodes(world).items():
-        if name in publishing:
+        if name in publishing and not (to_all and reason.startswith(TAINTED)):
             by_reason.setdefault(reason, []).append(name)
     for reason, names in by_reason.items():
-        yield f"no pod starts on {_named(names)}, {_OF_NODES[reason][len(names) > 1]}"
+        yield f"no pod starts on {_named(names)}, {_which(reason, len(names) > 1)}"
+
+
+def _which(reason: str, are_many: bool) -> str:  # noqa: FBT001 - private
+    if not reason.startswith(TAINTED):
+        return _OF_NODES[reason][are_many]
+    taint = reason.removeprefix(TAINTED)
+    return f"which {'have' if are_many else 'has'} the taint {taint}, and pods of ours do not tolerate it"
 
 
 def _publishing(world: World) -> frozenset[str]:

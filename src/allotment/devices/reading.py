@@ -89,13 +89,17 @@ def read_files(
 
 
 def read_world(
-    documents: Iterable[Document], findings: Iterable[Finding] = (), *, server: Server = ANY_SERVER
+    documents: Iterable[Document],
+    findings: Iterable[Finding] = (),
+    *,
+    server: Server = ANY_SERVER,
+    tolerations: tuple[Mapping[str, Any], ...] = (),
 ) -> Reading:
     """The world that the documents hold together, held to the rules of a server.
 
-    ``findings`` are what their YAML had already.
+    ``findings`` are what their YAML had already, ``tolerations`` what pods of ours are given beside.
     """
-    collector = _Collector(server)
+    collector = _Collector(server, tolerations)
     for document in documents:
         collector.read(document)
     collector.look_at_the_whole()
@@ -108,6 +112,7 @@ class _Collector:
     """What has been read so far."""
 
     server: Server
+    tolerations: tuple[Mapping[str, Any], ...]
     checks: list[Check] = field(default_factory=list)
     slices: list[PlacedSlice] = field(default_factory=list)
     refused: set[str] = field(default_factory=set)  # slices that were read, and that the API would not take
@@ -250,6 +255,7 @@ class _Collector:
             claims=tuple(self._of(ResourceClaim)),
             templates=tuple(self._of(ResourceClaimTemplate)),
             taint_rules=tuple(self._of(DeviceTaintRule)),
+            tolerations=self.tolerations,
         )
         return replace(world, notes=tuple(_notes(world, has_classes=bool(classes))))
 

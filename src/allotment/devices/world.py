@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from allotment.devices.claim_objects import ResourceClaim, ResourceClaimTemplate
 from allotment.devices.classes import DeviceClass
@@ -23,7 +24,7 @@ class World:
     ``nodes`` holds labels where they are known; a node that is not in it has none. ``in_use`` is bytes of
     device memory in use, where that can be told; ``notes`` are sentences about cards that offer nothing.
     A cluster's world has claims, templates and taint rules too. ``server`` is the Kubernetes that
-    decides in it.
+    decides in it; ``tolerations`` are those that queues of the cluster put into pods of ours.
     """
 
     slices: tuple[ResourceSlice, ...]
@@ -37,6 +38,7 @@ class World:
     templates: tuple[ResourceClaimTemplate, ...] = ()
     taint_rules: tuple[DeviceTaintRule, ...] = ()
     server: Server = NEWEST_SERVER
+    tolerations: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
 
     def devices(self) -> Iterator[tuple[DeviceId, Device]]:
         """Every published device, slice by slice, in the order of the slices."""

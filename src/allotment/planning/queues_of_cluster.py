@@ -32,7 +32,14 @@ from allotment.kubernetes.kinds import (
 )
 from allotment.planning.queues import Share, Shares, share_of
 from allotment.planning.queues_of_kai import shares_of_kai
-from allotment.planning.quotas_and_cards import cards_there, limit_words, noun_of, quota_words
+from allotment.planning.quotas_and_cards import (
+    cards_open,
+    cards_there,
+    closed_words,
+    limit_words,
+    noun_of,
+    quota_words,
+)
 
 BOTH: Final = "both"
 NOBODY: Final = "default"
@@ -76,11 +83,13 @@ def _beside_cards(shares: Shares, snapshot: Snapshot, scheduler: str) -> Shares:
     """The shares with what of the cards is in no quota, and which limits are never reached."""
     resources = shares.resources
     noun = noun_of(snapshot)
-    cards = cards_there(snapshot) if len(resources) == 1 else None  # several may count kinds of cards apart
+    is_one = len(resources) == 1  # several may count kinds of cards apart
+    cards, still = (cards_there(snapshot), cards_open(snapshot)) if is_one else (None, None)
+    closed = closed_words(snapshot) if cards != still else ()
     notes = [
         words
         for resource in resources
-        for words in quota_words(scheduler, shares.quota_in_all(resource), cards, resource, noun)
+        for words in quota_words(scheduler, shares.quota_in_all(resource), still, resource, noun)
     ]
     capacities = {each: capacities_of(snapshot, each, scheduler=scheduler) for each in resources}
     found = tuple(
@@ -88,9 +97,9 @@ def _beside_cards(shares: Shares, snapshot: Snapshot, scheduler: str) -> Shares:
         for each in shares.shares
     )
     there = (
-        () if cards is None else tuple((each, Fraction(cards)) for each in resources if "gpu" in each.lower())
+        () if still is None else tuple((each, Fraction(still)) for each in resources if "gpu" in each.lower())
     )
-    return replace(shares, shares=found, notes=(*notes, *shares.notes), there=there)
+    return replace(shares, shares=found, notes=(*notes, *closed, *shares.notes), there=there)
 
 
 def _of_namespaces(snapshot: Snapshot) -> Iterator[Share]:

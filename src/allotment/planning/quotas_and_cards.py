@@ -2,7 +2,8 @@
 
 Kueue lends what queues of a cohort have as quota, and nothing else: a card above the sum of the quotas is in
 no queue's reach. KAI shares out all cards, what is above the quotas by weight. Cards are counted as both
-count claims: devices of GPU drivers, as they are published, and what device plugins count.
+count claims: devices of GPU drivers, as they are published, and what device plugins count; but none of nodes
+that nobody's pod starts on. A node with a taint is open to whoever tolerates it, so its cards are counted.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any, Final
 
+from allotment.devices.closed_nodes import closed_notes, closed_to_all
 from allotment.kubernetes.cluster.capacity import KUEUE, Amount, Capacity, amount_text
 from allotment.kubernetes.cluster.snapshot import Snapshot
+from allotment.kubernetes.cluster.world import world_of
 from allotment.kubernetes.kinds import NODE, SLICE, Kind
 from allotment.pictures.counts import counted
 from allotment.planning.queues import UNSTATED
@@ -25,6 +28,21 @@ PLUGIN: Final = "nvidia.com/gpu"
 
 def cards_there(snapshot: Snapshot) -> int | None:
     """How many cards there are; None where that cannot be told, as of those that are cut on demand."""
+    return _cards(snapshot, frozenset())
+
+
+def cards_open(snapshot: Snapshot) -> int | None:
+    """How many of them are on nodes that pods start on."""
+    return _cards(snapshot, closed_to_all(world_of(snapshot).world))
+
+
+def closed_words(snapshot: Snapshot) -> tuple[str, ...]:
+    """Why the cards of some nodes are in no count."""
+    told = closed_notes(world_of(snapshot).world, to_all=True)
+    return tuple(f"{words}: cards there are in no count" for words in told)
+
+
+def _cards(snapshot: Snapshot, closed: frozenset[str]) -> int | None:
     if any(not _all_of(snapshot, kind) for kind in (SLICE, NODE)):
         return None
     newest: dict[tuple[str, str], int] = defaultdict(int)
@@ -40,9 +58,19 @@ def cards_there(snapshot: Snapshot) -> int | None:
         generation = pool.get("generation")
         key, number = (driver, str(pool.get("name"))), generation if isinstance(generation, int) else 0
         newest[key] = max(newest[key], number)
-        held[*key, number] += len(devices)
+        held[*key, number] += sum((_node(spec, each) or "") not in closed for each in devices)
     published_cards = sum(held[*key, number] for key, number in newest.items())
-    return published_cards + sum(_plugged(node) for node in snapshot.of(NODE)) or None
+    counted_cards = sum(_plugged(each) for each in snapshot.of(NODE) if _name(each) not in closed)
+    return published_cards + counted_cards or None
+
+
+def _name(value: Mapping[str, Any]) -> str:
+    return str(_mapping(value.get("metadata")).get("name"))
+
+
+def _node(spec: Mapping[str, Any], device: object) -> object:
+    """The node of a device: that of its slice, unless each device of it has its own."""
+    return spec.get("nodeName") or _mapping(device).get("nodeName")
 
 
 def noun_of(snapshot: Snapshot) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
+from allotment.devices.closed_nodes import closed_nodes as closed_nodes_of
 from allotment.scheduling.state.state import State
 from allotment.simulation.setting import Pace, Setting
 from allotment.simulation.work import Work
@@ -73,9 +74,11 @@ def counted_gpus(setting: Setting) -> dict[str, int]:
 
 
 def closed_nodes(setting: Setting) -> frozenset[str]:
-    """The nodes on which no pod starts, as they are cordoned or not ready."""
+    """The nodes on which no pod starts: cordoned, not ready, or with a taint that pods do not tolerate."""
+    published = setting.state.published
     nodes = setting.state.nodes.items()
-    return frozenset(name for name, node in nodes if not (node.ready and node.schedulable))
+    ailing = frozenset(name for name, node in nodes if not (node.ready and node.schedulable))
+    return ailing if published is None else ailing | closed_nodes_of(published).keys()
 
 
 def gpus_by_kind(setting: Setting, without: Collection[str] = ()) -> tuple[tuple[str, int], ...]:

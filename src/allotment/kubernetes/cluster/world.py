@@ -7,7 +7,7 @@ same words, at its line where the snapshot came from a file, and under its name 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -54,7 +54,7 @@ class _OneObject(Document):
 
 def world_of(snapshot: Snapshot) -> Reading:
     """The world of devices in a snapshot, and what was found wrong with its objects."""
-    reading = read_world(_documents(snapshot))
+    reading = read_world(_documents(snapshot), tolerations=_tolerations(snapshot))
     notes = [
         _words(kind, why) for kind in _OF_DEVICES if (why := snapshot.lacks(kind)) and _matters(kind, why)
     ]
@@ -65,6 +65,12 @@ def world_of(snapshot: Snapshot) -> Reading:
     if snapshot.version:
         world = replace(world, server=Server.of(snapshot.version))
     return replace(reading, world=world)
+
+
+def _tolerations(snapshot: Snapshot) -> tuple[Mapping[str, Any], ...]:
+    """What flavors of Kueue's put into the pods that it lets in."""
+    listed = ((each.get("spec") or {}).get("tolerations") or () for each in snapshot.of(kinds.FLAVOR))
+    return tuple(each for tolerations in listed for each in tolerations)
 
 
 def _counted(snapshot: Snapshot) -> Iterator[str]:
