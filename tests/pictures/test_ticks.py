@@ -63,6 +63,22 @@ def test_of_minutes_seconds_are_told() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("at", "minutes", "words"),
+    [
+        (0.0, 5, "29 Nov 08:02:30"),
+        (28.95, 5, "29 Nov 08:02:58"),
+        (29.9999, 5, "29 Nov 08:03:00"),
+        (29.0, 60, "29 Nov 08:02"),
+        (89.9, 60, "29 Nov 08:03"),
+        (90.0, 60, "29 Nov 08:04"),
+    ],
+)
+def test_what_was_is_told_as_the_clock_showed_it(at: float, minutes: int, words: str) -> None:
+    clock = MORNING.replace(hour=8, minute=2, second=30)
+    assert when_words(at, Extent(0, minutes * 60, clock, is_past=True)) == words
+
+
 @given(st.integers(0, 999_999))
 def test_a_full_time_is_told_as_that_whatever_the_clock_began_with(microsecond: int) -> None:
     clock = MORNING.replace(microsecond=microsecond)

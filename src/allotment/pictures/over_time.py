@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from allotment.pictures.ticks import Extent
+
 Steps = tuple[tuple[float, float], ...]
 """(moment, value) in the order of time."""
 
@@ -45,7 +47,10 @@ class Reclaimed:
 
 @dataclass(frozen=True, slots=True)
 class SharesOverTime:
-    """All queues of one place from ``since`` until ``until``; ``total`` is how much there is to share."""
+    """All queues of one place from ``since`` until ``until``; ``total`` is how much there is to share.
+
+    ``is_past`` says that it is what was, not what is expected.
+    """
 
     name: str
     queues: tuple[QueueOverTime, ...]
@@ -56,3 +61,9 @@ class SharesOverTime:
     reclaims: tuple[Reclaimed, ...] = ()
     clock: datetime | None = None
     notes: tuple[str, ...] = ()
+    is_past: bool = False
+
+    @property
+    def extent(self) -> Extent:
+        """The time that a picture of it shows."""
+        return Extent(self.since, self.until, self.clock, self.is_past)

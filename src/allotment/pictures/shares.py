@@ -49,7 +49,7 @@ def queue_charts(
     value: SharesOverTime, name: str, paints: Mapping[str, int] | None = None
 ) -> tuple[tuple[QueueOverTime, Chart], ...]:
     """A picture for each queue, all on one scale; ``paints`` are the colours that queues have already."""
-    extent = Extent(value.since, value.until, value.clock)
+    extent = value.extent
     ticks = number_ticks(_highest(value, extent), 4)
     scale = Scale(extent, ticks, value.unit)
     lost = {
@@ -172,7 +172,7 @@ def _table(queue: QueueOverTime, extent: Extent) -> Table:
 
 def stack(value: SharesOverTime, name: str, paints: Mapping[str, int] | None = None) -> Chart:
     """What all queues have, one over the other, against what there is."""
-    extent = Extent(value.since, value.until, value.clock)
+    extent = value.extent
     places = _paints(value, paints)
     layers = list(zip(places, _layers(value.queues, extent), strict=True))
     top = max([value.total or 0.0, *(each for _, steps in layers for _, each in within(steps, extent))])

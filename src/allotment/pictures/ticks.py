@@ -33,11 +33,15 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """The time that a picture shows; with ``clock``, the moment of zero, in clock times."""
+    """The time that a picture shows; with ``clock``, the moment of zero, in clock times.
+
+    ``is_past`` says that it shows what was, not what is expected.
+    """
 
     since: float
     until: float
     clock: datetime | None = None
+    is_past: bool = False
 
     @property
     def length(self) -> float:
@@ -86,18 +90,22 @@ def moment_words(at: float, clock: datetime | None, step: float = MINUTE) -> str
 def when_words(at: float, extent: Extent) -> str:
     """A moment so that it can stand alone: how long after zero, or day and time of the clock.
 
-    What is yet to come is not told before it comes: to the minute, it is the next one. Of minutes seconds
-    are told.
+    What is yet to come is not told before it comes: to the minute, it is the next one. What was is told as
+    the clock showed it then. Of minutes seconds are told.
     """
     if extent.clock is None or not math.isfinite(at):
         return span_words(at)
-    if extent.length < SHORT:
+    is_short = extent.length < SHORT
+    if extent.is_past:
+        then = extent.clock + timedelta(seconds=round(at, 3))
+    elif is_short:
         then = extent.clock + timedelta(seconds=math.ceil(round(at, 3)))
-        return f"{then.day} {MONTHS[then.month - 1]} {then:%H:%M:%S}"
-    then = extent.clock + timedelta(seconds=round(at))
-    if at > 0 and (then.second or then.microsecond):
-        then += timedelta(minutes=1)
-    return f"{then.day} {MONTHS[then.month - 1]} {then:%H:%M}"
+    else:
+        then = extent.clock + timedelta(seconds=round(at))
+        if at > 0 and (then.second or then.microsecond):
+            then += timedelta(minutes=1)
+    time = f"{then:%H:%M:%S}" if is_short else f"{then:%H:%M}"
+    return f"{then.day} {MONTHS[then.month - 1]} {time}"
 
 
 def number_ticks(highest: float, most: int = 5) -> tuple[Tick, ...]:

@@ -1,8 +1,10 @@
 """How the teams of a machine stood over time, from what their engines told: the value of a picture.
 
 An engine tells how its team stands whenever that changes, and every five minutes (`campaign.share`), on each
-of its works' records. A team has nothing once all of its works have ended, or once nothing was told of it for
-a while: a killed engine tells no end. Reclaims are those events that say for whom.
+of its works' records. A team has nothing once all of its works have ended. A killed engine tells no end, and
+its team has nothing from its last word on where nothing was told for a while, or where the next engine begins
+with nothing; what others have by then, it has not: the newer word holds. Reclaims are those events that say
+for whom.
 """
 
 from __future__ import annotations
@@ -27,8 +29,11 @@ ENDS: Final = frozenset(
         "gang.stopped",
     }
 )
+BEGINS: Final = frozenset({"campaign.started", "fleet.started"})
 HEARD_SECONDS: Final = 600.0
 """For how long a team stands as it was told last."""
+NOISE: Final = 0.01
+"""Engines tell amounts to the thousandth, so that sums are no nearer."""
 TAKEN: Final = frozenset({"volume.reclaimed", "replica.given-back"})
 Point = tuple[float, float, float, float]
 """A moment, and what a team had, was to have and asked for."""
@@ -42,15 +47,27 @@ class _Course:
     open: set[str] = field(default_factory=set)
     data: Mapping[str, Any] = field(default_factory=dict)
     heard: float = 0.0
+    silent: float | None = None
+    """The last word before an engine began that has not told yet how the team stands."""
+
+    @property
+    def has(self) -> float:
+        """What it has, as far as events are read."""
+        return self.points[-1][1] if self.points else 0.0
 
     def take(self, event: Event) -> None:
         """Take one of its events."""
         self.listen(event.time)
+        if event.kind in BEGINS and self.silent is None:
+            self.silent = self.heard
         self.heard = event.time
         if event.kind == SHARE:
             self.data = event.data
-            self.open.add(event.campaign)
             had, fair, asked = (_number(event, key) for key in ("team_held", "fair", "team_asked"))
+            if self.silent is not None and not had:
+                self._gone(self.silent)
+            self.silent = None
+            self.open.add(event.campaign)
             self.points.append((event.time, had, fair, asked))
         elif event.kind in ENDS:
             self.open.discard(event.campaign)
@@ -59,9 +76,22 @@ class _Course:
 
     def listen(self, now: float) -> None:
         """Let it have nothing from its last word on, if that is long ago."""
-        if self.points and any(self.points[-1][1:]) and now > self.heard + HEARD_SECONDS:
-            self.points.append((self.heard, 0.0, 0.0, 0.0))
+        if now > self.heard + HEARD_SECONDS:
+            self._gone(self.heard)
+
+    def _gone(self, since: float) -> None:
+        """Nobody tells for it from that moment on."""
+        if self.points and any(self.points[-1][1:]):
+            self.points = [*(each for each in self.points if each[0] <= since), (since, 0.0, 0.0, 0.0)]
             self.open.clear()
+
+    def lose(self, most: float, now: float) -> float:
+        """Let it have less by so much, if it has that; how much less it has."""
+        less = min(most, self.has)
+        if less > 0:
+            _, had, fair, asked = self.points[-1]
+            self.points.append((now, had - less, fair, asked))
+        return less
 
     def bound(self, key: str) -> float | None:
         """A number of its queue, as it was told last."""
@@ -73,15 +103,16 @@ def shares_over_time(
     name: str, events: Mapping[str, Iterable[Event]], *, since: float, until: float
 ) -> SharesOverTime:
     """The teams' shares from their events (by team, in any order) between two moments of Unix time."""
-    courses: dict[str, _Course] = {}
+    courses = {team: _Course() for team in events}
     reclaims: list[Reclaimed] = []
-    for team, told in events.items():
-        course = courses[team] = _Course()
-        for event in sorted(told, key=lambda each: each.time):
-            course.take(event)
-            whom = event.data.get("whom")
-            if event.kind in TAKEN and isinstance(whom, str) and since <= event.time <= until:
-                reclaims.append(Reclaimed(event.time, team, whom, said=str(event.data.get("message", ""))))
+    listed = [(event, team) for team, told in events.items() for event in told]
+    for event, team in sorted(listed, key=lambda each: each[0].time):
+        courses[team].take(event)
+        if event.kind == SHARE:
+            _hold_to_total(courses.values(), courses[team], event.time)
+        whom = event.data.get("whom")
+        if event.kind in TAKEN and isinstance(whom, str) and since <= event.time <= until:
+            reclaims.append(Reclaimed(event.time, team, whom, said=str(event.data.get("message", ""))))
     for course in courses.values():
         course.listen(until)
     courses = {team: course for team, course in courses.items() if course.points}
@@ -102,7 +133,21 @@ def shares_over_time(
             if each.at >= first
         ),
         clock=datetime.fromtimestamp(first, UTC),
+        is_past=True,
     )
+
+
+def _hold_to_total(courses: Iterable[_Course], teller: _Course, now: float) -> None:
+    """Take what is told beyond all there is from those who have been silent for longest."""
+    total, others = teller.bound("total"), [each for each in courses if each is not teller]
+    if total is None:
+        return
+    for each in others:
+        each.listen(now)
+    beyond = teller.has + sum(each.has for each in others) - total
+    for each in sorted(others, key=lambda each: each.heard):
+        if beyond > NOISE:
+            beyond -= each.lose(beyond, now)
 
 
 def _queue(team: str, course: _Course, first: float, last: float) -> QueueOverTime:

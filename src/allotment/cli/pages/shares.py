@@ -13,7 +13,7 @@ from allotment.pictures.ticks import Extent, amount_words, when_words
 
 def shares_page(shares: SharesOverTime, title: str = "") -> str:
     """The file's text."""
-    extent = Extent(shares.since, shares.until, shares.clock)
+    extent = shares.extent
     rows = tuple(
         (
             queue.name,

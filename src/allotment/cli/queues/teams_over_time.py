@@ -98,5 +98,5 @@ def _data(value: SharesOverTime) -> dict[str, Any]:
 
     return {
         "format_version": FORMAT_VERSION,
-        **{key: plain(part) for key, part in asdict(value).items()},
+        **{key: plain(part) for key, part in asdict(value).items() if key != "is_past"},
     }
