@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from allotment.simulation.adapters import default, kai
@@ -76,8 +76,19 @@ def same(one: Outcome, other: Outcome) -> None:
     assert one.decisions == other.decisions
 
 
+WHILE_OTHERS_LEAVE = [
+    gang("w0", "a", 1, seconds=300.0),
+    replace(campaign("w1", "b", 10, (1, 10), seconds=200.0), arrival=398.0),
+    gang("w2", "a", 4, seconds=300.0),
+    replace(gang("w3", "a", 1, seconds=300.0), arrival=529.0, ask=ask(2)),
+    campaign("w4", "a", 1, (1, 1), seconds=200.0),
+    campaign("w5", "a", 1, (1, 1), seconds=200.0),
+]
+
+
 @SOME
 @given(given_works=works(), limit=st.sampled_from([None, 2.0, 6.0]), chances=CHANCES)
+@example(given_works=WHILE_OTHERS_LEAVE, limit=2.0, chances=Chances(unit_fails=0.2, node_lost_per_hour=0.5))
 def test_pods_that_wait_as_a_number_are_decided_on_as_if_they_were_listed(
     given_works: list[Work], limit: float | None, chances: Chances
 ) -> None:

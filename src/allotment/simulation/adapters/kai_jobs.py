@@ -48,6 +48,7 @@ class Job:
     line: list[tuple[float, str, PodId]] = field(default_factory=list)
     unlisted: dict[PodId, float] = field(default_factory=dict)
     waiting: set[PodId] = field(default_factory=set)
+    leaving: set[PodId] = field(default_factory=set)
     last: tuple[float, str] = (float("-inf"), "")
 
     @property
@@ -91,10 +92,14 @@ class Job:
         self._stir(pod)
 
     def lists(self) -> None:
-        """List as many of those that wait as could get a place: the first of them, and one more."""
+        """List as many of those that wait as could get a place: the first of them, and one more.
+
+        Also a place of a pod that leaves can be promised.
+        """
         if self.most is None:
             return
-        wanted = max(self.most - (len(self.pods) - len(self.waiting)), self.minimum) + 1
+        staying = len(self.pods) - len(self.waiting) - len(self.leaving)
+        wanted = max(self.most - staying, self.minimum) + 1
         while self.line:
             created, name, pod = self.line[0]
             if pod in self.unlisted:
@@ -111,6 +116,8 @@ class Job:
             self._list(pod, self._pod(pod_name(pod), self.unlisted.pop(pod)))
         self.pods[pod] = replace(self.pods[pod], status=status, **more)  # type: ignore[arg-type]  # its fields
         self.waiting.discard(pod)
+        if status is PodStatus.RELEASING:
+            self.leaving.add(pod)
         self._stir(pod)
 
     def _stir(self, pod: PodId) -> None:
@@ -123,6 +130,7 @@ class Job:
             self.changed = True
             return self._pod(pod_name(pod), self.unlisted.pop(pod))
         self.waiting.discard(pod)
+        self.leaving.discard(pod)
         known = self.pods.pop(pod, None)
         if known is not None:
             self.changed = True
