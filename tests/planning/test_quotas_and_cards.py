@@ -175,3 +175,24 @@ def test_fewer_volumes_than_the_quota_are_not_bound(tmp_path: Path) -> None:
     place = Place(parse_description("2 nodes of 8 x H100-SXM"), "the fleet")
     scene = scene_for(found, of, LIMITS["archive"], place, scheduler="kueue")
     assert not [note for note in scene.notes if "pods at once" in note]
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "cards", "told"),
+    [
+        ("kueue", "2 nodes of 8 x H100-SXM", ["8 of 16 cards are in no quota of `gpus`"]),
+        ("both", "2 nodes of 8 x H100-SXM", ["8 of 16 cards are in no quota of `gpus`"]),
+        ("kueue", "1 nodes of 8 x H100-SXM", []),
+        ("kueue", "1 nodes of 4 x H100-SXM", []),
+        ("kai", "2 nodes of 8 x H100-SXM", []),
+        ("default", "2 nodes of 8 x H100-SXM", []),
+    ],
+)
+def test_a_plan_tells_of_cards_that_kueue_gives_to_nobody(
+    tmp_path: Path, scheduler: str, cards: str, told: list[str]
+) -> None:
+    of = platform(teams=LIMITS)
+    place = Place(parse_description(cards), "the fleet")
+    scene = scene_for(repository(tmp_path, of), of, LIMITS["archive"], place, scheduler=scheduler)
+    found = [note.partition(", and")[0] for note in scene.notes if "no quota" in note]
+    assert found == told

@@ -22,7 +22,7 @@ from allotment.planning.scenes.ground import Ground, ground_of
 from allotment.planning.scenes.kai_claims import uncounted
 from allotment.planning.scenes.owners import Owner
 from allotment.planning.scenes.parties import Party, parties_of
-from allotment.planning.scenes.quota_bounds import quota_bounds
+from allotment.planning.scenes.quota_bounds import in_no_quota, quota_bounds
 from allotment.planning.scenes.stage import Stage, staged
 from allotment.planning.scenes.standing import Standing, lost_templates, standing_of
 from allotment.planning.scenes.taken_for import features, paces, without_jobs
@@ -97,7 +97,7 @@ def scene_for(
     if not (place.is_here and platform.engine == "local"):
         notes += uncounted(works, stage.world, chosen, platform.versions.kai)
     setting = _setting(stage, ground, platform, standing.shares, choices)
-    notes += quota_bounds(works, stage.snapshot, chosen, setting.teams)
+    notes += (*quota_bounds(works, stage.snapshot, chosen, setting.teams), *in_no_quota(stage))
     return Scene(
         setting=setting,
         works=works,
