@@ -120,6 +120,15 @@ def test_nothing_that_is_put_anywhere_ends_in_a_defect(changes: list[tuple[Any, 
         world_of(each)
 
 
+def _is_told(number: int, path: tuple[str | int, ...], value: Any, words: str) -> None:
+    objects = deepcopy(list(WHOLE))
+    _put(objects[number], path, value)
+    with pytest.raises(FindingsError) as raised:
+        snapshot_of(json.dumps({"kind": "List", "items": objects}).encode(), name="x", otherwise=0.0)
+    assert words in str(raised.value)
+    assert {finding.rule for finding in raised.value.findings} <= RULES.keys()
+
+
 def _put(value: Any, path: tuple[str | int, ...], new: Any) -> None:
     for step in path[:-1]:
         try:
@@ -158,12 +167,7 @@ def _put(value: Any, path: tuple[str | int, ...], new: Any) -> None:
 def test_a_part_of_another_kind_is_told(
     number: int, path: tuple[str | int, ...], value: Any, words: str
 ) -> None:
-    objects = deepcopy(list(WHOLE))
-    _put(objects[number], path, value)
-    with pytest.raises(FindingsError) as raised:
-        snapshot_of(json.dumps({"kind": "List", "items": objects}).encode(), name="x", otherwise=0.0)
-    assert words in str(raised.value)
-    assert {finding.rule for finding in raised.value.findings} <= RULES.keys()
+    _is_told(number, path, value, words)
 
 
 def test_what_stands_there_as_it_should_is_no_finding() -> None:
@@ -224,12 +228,7 @@ def test_a_small_file_that_stands_for_a_large_one_is_refused_before_it_is_unpack
 def test_a_value_that_schedulers_would_stumble_over_is_told_at_its_place(
     number: int, path: tuple[str | int, ...], value: Any, words: str
 ) -> None:
-    objects = deepcopy(list(WHOLE))
-    _put(objects[number], path, value)
-    with pytest.raises(FindingsError) as raised:
-        snapshot_of(json.dumps({"kind": "List", "items": objects}).encode(), name="x", otherwise=0.0)
-    assert words in str(raised.value)
-    assert {finding.rule for finding in raised.value.findings} <= RULES.keys()
+    _is_told(number, path, value, words)
 
 
 @pytest.mark.parametrize(("version", "is_one"), [("1.36", True), ("v1.36.2-gke.1", True), ("new", False)])
