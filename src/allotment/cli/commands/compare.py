@@ -92,7 +92,7 @@ def command(
     differs, with its reason, and whether a scheduler is worth adding for this work.
 
     It is a simulation by models of the schedulers; what it takes for granted stands below. The exit code is
-    0 whatever the answer is, also that there is nothing to do, and 1 where nothing begins in any column.
+    0 whatever the answer is, also that there is nothing to do, and 1 where nothing can begin in any column.
     """
     from allotment.cli.plans.comparing import NothingLeftError, question, schedulers_of
     from allotment.cli.plans.grounds import grounds
