@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from time import monotonic, time
 
@@ -13,6 +14,7 @@ import pytest
 from allotment.buckets.event_log import BucketSink
 from allotment.buckets.opening import open_bucket
 from allotment.cli import invoke
+from allotment.cli.forms.queues import as_text
 from allotment.devices.claims import AllocatedDevice, Allocation
 from allotment.devices.describe import parse_description
 from allotment.devices.holders import Holder
@@ -20,6 +22,7 @@ from allotment.devices.ledger import Ledger
 from allotment.devices.machine import this_machine
 from allotment.events.event import Event
 from allotment.needs import claim_for
+from allotment.planning.queues import Share, Shares
 from allotment.platform.need import Need
 from allotment.repository.model import Window
 from allotment.running.engine.pretend import pretended_ledger, pretended_world
@@ -161,3 +164,27 @@ def test_a_killed_engine_that_told_no_end_has_nothing_after_its_last_word(
     gone = [(400, 0), *([(2400, 8), (2405, 0)] if later else [])]
     shown = [(round(at), value) for at, value in queue["allocated"]]
     assert shown == (began + gone if ago > 600 else [(0, 8), (10, 7), (200, 0)])
+
+
+@pytest.mark.parametrize(
+    ("used", "asked", "limit", "words"),
+    [
+        (2, 4, 2, "waits for 4 GPUs; its limit of 2 is reached"),
+        (2, 1, 3, "waits for 1 GPU; nothing is free for it now"),
+        (2, 4, None, "waits for 4 GPUs; nothing is free for it now"),
+    ],
+)
+def test_who_has_reached_a_limit_is_told_so(used: int, asked: int, limit: int | None, words: str) -> None:
+    share = Share(
+        "maps",
+        "GPUs",
+        None,
+        None if limit is None else Fraction(limit),
+        Fraction(1),
+        used=Fraction(used),
+        waiting=1,
+        waiting_for=Fraction(asked),
+        free=Fraction(0),
+    )
+    told = "\n".join(as_text(Shares("this machine", "local", (share,)), None))
+    assert f"maps: 1 campaign {words}" in told

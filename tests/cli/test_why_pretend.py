@@ -36,7 +36,8 @@ def test_files_are_named_for_any_folder() -> None:
 
 
 def test_a_run_that_pretends_is_asked_about_on_its_world(tmp_path: Path) -> None:
-    repository = Repository(tmp_path, volumes=3, pages=200, seconds=0.05).write()
+    queue = "teams: {archive: {queue: {quota: 1, limit: 2}}}\n"
+    repository = Repository(tmp_path, volumes=3, pages=200, seconds=0.05, bucket=queue).write()
     pipeline = tmp_path / "pipelines" / "tally.yaml"
     pipeline.write_text(pipeline.read_text().replace("{cpu: 1}", "{memory: 40Gi}"))
     before = repository.allot("why", "c", "--pretend", "--describe", FLEET)
@@ -53,6 +54,7 @@ def test_a_run_that_pretends_is_asked_about_on_its_world(tmp_path: Path) -> None
         assert eventually(holds), told
         assert "of the described fleet, in name only" in told["text"]
         assert "its run: running" in told["text"]
+        assert "its share: team `archive` has 1 GPU, its share is 1 (quota 1, limit 2)" in told["text"]
         assert "held by c/" in told["text"]
         named = repository.allot("why", "c", "--pretend", "--describe", FLEET, "-o", "json")
         (answer,) = json.loads(named.stdout)["answers"]

@@ -46,5 +46,5 @@ def test_a_campaign_that_waits_is_told_with_its_engine_and_with_whom_it_waits_fo
     assert f"its run: running, {cores} of {cores} up" in repository.allot("why", "web").stdout
     assert repository.allot("stop", "web").returncode == 0
     assert (serving.wait(timeout=30), engine.wait(timeout=30)) == (130, 0)
-    assert "c: it fits" in (text := repository.allot("why", "c").stdout)
-    assert "its run: finished, 1 of 1 volume" in text
+    assert "c: finished, 1 of 1 volume" in (text := repository.allot("why", "c").stdout)
+    assert "held against this machine" in text

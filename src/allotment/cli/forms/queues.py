@@ -15,6 +15,7 @@ from allotment.cli.shared import safe
 from allotment.kubernetes.cluster.capacity import NOTHING, Amount, amount_text
 from allotment.pictures.counts import counted
 from allotment.planning.queues import Share, Shares, total
+from allotment.planning.queues_here import CARDS, PROCESSORS
 
 HOLDERS: Final[Mapping[str, str]] = {
     "kueue": "Kueue",
@@ -40,6 +41,7 @@ NARROWEST_BAR: Final = 8
 FARTHEST_LIMIT: Final = 3
 """A limit so many times above everything else is left out of the picture, which it would make flat."""
 NONE: Final = "–"
+PLURALS: Final = frozenset({CARDS, PROCESSORS})
 
 
 def as_text(shares: Shares, width: int | None, *, in_words: bool = False) -> Iterator[str]:
@@ -211,7 +213,7 @@ def _about(shares: Shares, *, in_words: bool) -> Iterator[str]:
     for each in shares.shares:
         if each.inactive:
             yield f"{each.queue} admits nothing: {each.inactive}"
-        waits = _waiting_words(each.waiting or 0, each.waiting_for, f" {each.resource}")
+        waits = _waiting_words(each.waiting or 0, each.waiting_for, f" {_noun(each)}")
         if waits:
             yield f"{each.queue}: {waits}{_free_words(each, shares.holder)}"
         if each.paused:
@@ -226,6 +228,12 @@ def _about(shares: Shares, *, in_words: bool) -> Iterator[str]:
         yield f"{NONE} as a quota: none is stated, so nothing is guaranteed, and all that is idle may be used"
 
 
+def _noun(share: Share) -> str:
+    """What is waited for: ``GPU`` of one; a name that a cluster gives stays as it is."""
+    is_one = share.waiting_for == 1 and share.resource in PLURALS
+    return share.resource.removesuffix("s") if is_one else share.resource
+
+
 def _ends_for(share: Share, shares: Shares) -> str:
     """Whether others ask already for what this one has over its quota."""
     others = (each for each in shares.of(share.resource) if each.queue != share.queue)
@@ -238,6 +246,8 @@ def _free_words(share: Share, holder: str) -> str:
     """How much could be had now, and what of the quota is with others."""
     if share.free is None:
         return ""
+    if not share.free and share.limit is not None and (share.used or NOTHING) >= share.limit:
+        return f"; its limit of {_text(share.limit)} is reached"
     verb = "is" if share.free <= 1 else "are"
     words = f"; {_text(share.free) if share.free else 'nothing'} {verb} free for it now"
     if holder == "kai":

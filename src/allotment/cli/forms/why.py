@@ -49,11 +49,17 @@ def _answer(answer: Answer, world: str) -> Iterator[str]:
     if told is None:
         yield from (f"{name}: {safe(words)}" for words in answer.given_up)
         return
+    if answer.is_over and answer.run is not None:
+        yield f"{name}: {click.style(safe(_run_words(answer.run)), fg=COLOURS[State.FITS])}"
+        yield f"  its need ({safe(told.asks)}), held against {safe(world)}: {safe(told.sentence)}"
+        return
     state, _, rest = told.sentence.partition(": ")
     yield f"{name}: {click.style(safe(state), fg=COLOURS[told.state])}{': ' if rest else ''}{safe(rest)}"
     yield f"  asked for: {safe(told.asks)} ({answer.kind}), of {safe(world)}"
     if answer.run is not None:
         yield f"  its run: {safe(_run_words(answer.run))}"
+    if answer.share:
+        yield f"  its share: {safe(answer.share)}"
     for alternative in told.alternatives:
         yield ""
         if len(told.alternatives) > 1:
@@ -129,7 +135,7 @@ def _answer_data(answer: Answer) -> dict[str, Any]:
     run = _run_data(answer.run)
     if told is None:
         return {**base, "state": "no-claim", "run": run}
-    return {**base, **answer_data(told), "run": run}
+    return {**base, **answer_data(told), "run": run, "share": answer.share or None}
 
 
 def answer_data(told: Why) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from allotment.devices.claims import ClaimSpec
 from allotment.devices.reading import read_files
 from allotment.devices.world import World
 from allotment.errors import FindingsError, UsageError, WorldError, did_you_mean
-from allotment.events.model import CampaignView
+from allotment.events.model import CampaignState, CampaignView
 from allotment.events.programs import ProgramState, ProgramView, fold_program
 from allotment.needs.ways.shares_here import ShareHere
 from allotment.planning.why.needs import Asked, asked_of
@@ -34,6 +34,8 @@ from allotment.repository import load_repository
 from allotment.repository.model import Gang, HasNeed
 from allotment.running.engine.control import EngineDescription, living_engines, state_folder
 from allotment.running.engine.overview import overview
+from allotment.running.engine.team_standing import standing
+from allotment.scheduling.local_words import share_words
 
 PIPELINES = "pipelines"
 KINDS: Mapping[str, str] = {
@@ -49,7 +51,8 @@ NO_SHARES: Mapping[str, ShareHere] = {}
 class Answer:
     """What there is to say of one name. ``told`` is None where it makes no claim, and ``given_up`` says why.
 
-    ``run`` is how it stands, as its engine tells and the bucket keeps; ``world`` what it was held against.
+    ``run`` is how it stands, as its engine tells and the bucket keeps; ``world`` what it was held against,
+    ``share`` what its team has of it, where teams share it and an engine of this one runs.
     """
 
     name: str
@@ -58,6 +61,14 @@ class Answer:
     given_up: tuple[str, ...] = ()
     run: CampaignView | ProgramView | None = None
     world: str = ""
+    share: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing of it is left to run, so that its need waits for nothing."""
+        if isinstance(self.run, CampaignView):
+            return self.run.state is CampaignState.FINISHED
+        return self.run is not None and self.run.state is ProgramState.COMPLETE
 
 
 def answers_for(name: str, root: Path, platform: Path | None, team: str | None, seen: Seen) -> list[Answer]:
@@ -95,14 +106,28 @@ def _of_opened(opened: Opened, name: str, kind: str, seen: Seen) -> Answer:
         seen = of_run(engine.pretends) or seen
     if file is not None:
         answer = _of_file(file, name, kind, platform, seen)
-        return replace(answer, run=_program(opened, name, kind)) if local else answer
+        share = _share(opened, seen) if engine is not None else ""
+        return replace(answer, run=_program(opened, name, kind), share=share) if local else answer
     pipeline = repository.pipelines[repository.campaigns[name].pipeline]
     if not local:
         return _of_file(pipeline, name, kind, platform, seen)
     work = opened.work(name)
     answer = _of_file(pipeline, name, kind, platform, seen, shares=work.shares)
     view = overview(opened.bucket(), work, time.time(), engine_lives=engine is not None)
-    return replace(answer, run=view)
+    return replace(answer, run=view, share=_share(opened, seen) if engine is not None else "")
+
+
+def _share(opened: Opened, seen: Seen) -> str:
+    """What the team has of its share, where the platform says that teams share the machine."""
+    team, teams = opened.team, opened.platform.teams
+    if team.name not in teams or (len(teams) == 1 and team.queue.quota is None and team.queue.limit is None):
+        return ""
+    try:
+        now = standing(seen.ledger, seen.chosen.world, time.monotonic())
+    except WorldError:
+        return ""
+    account = now.accounts.get(team.name)
+    return "" if account is None else share_words(account)
 
 
 def _program(opened: Opened, name: str, kind: str) -> ProgramView:

@@ -16,7 +16,7 @@ from allotment.planning.why.nodes import together_words, until_use
 from allotment.planning.why.room import Room
 from allotment.planning.why.sieve import passes
 from allotment.planning.why.steps import HELD_BY, OF_CLAUSES, Condition, Lost, Sifted, Stage, Step
-from allotment.planning.why.values import cards_words, counted_words, named
+from allotment.planning.why.values import OTHERS, cards_words, counted_words, named
 from allotment.planning.why.whole_nodes import OF_ALL, OF_NODE, WITH_ALL
 
 _MOST_GROUPS: Final = 3
@@ -248,7 +248,7 @@ def _held(lost: Iterable[Lost]) -> str:
     cards: Counter[str] = Counter()
     for each in whole:
         cards[each.card] += each.count
-    who = named([each.why.removeprefix(HELD_BY) for each in whole], "others")
+    who = named([each.why.removeprefix(HELD_BY) for each in whole], OTHERS)
     rest = f"; {_groups(shared)}" if shared else ""
     return f"{counted_words(cards)}, {HELD_BY}{who}{rest}"
 

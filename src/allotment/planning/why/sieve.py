@@ -24,7 +24,7 @@ from allotment.needs.words import amount_words, request_words
 from allotment.planning.why.counters import CounterLook
 from allotment.planning.why.room import Room
 from allotment.planning.why.steps import HAS_REST, HELD_BY, OF_CLAUSES, Condition, Lost, Sifted, Stage, Step
-from allotment.planning.why.values import card_name, memory_words, named, said, values_words
+from allotment.planning.why.values import OTHERS, card_name, memory_words, named, said, values_words
 from allotment.quantities import format_bytes
 
 _STAGES: Final = {
@@ -176,7 +176,7 @@ class _Sieve:
 
     def _in_use(self, candidate: Candidate) -> str | None:
         device, taken = candidate.listed.id, self.room.taken
-        who = named(self.room.holders(device), "others")
+        who = named(self.room.holders(device), OTHERS)
         if self.exact.admin_access:
             return None
         if device in taken.devices:

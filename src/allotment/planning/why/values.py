@@ -12,8 +12,10 @@ from allotment.devices.inventory import Listed
 from allotment.devices.slices import AttributeValue, Device, Version
 from allotment.needs.clauses import Candidate
 from allotment.needs.memory import in_words
+from allotment.pictures.counts import counted
 
 MOST_NAMED: Final = 3
+OTHERS: Final = "others"
 _PLAIN_KINDS: Final = ("", "whole", "processor")
 
 
@@ -42,6 +44,8 @@ def named(names: Sequence[str], noun: str, most: int = MOST_NAMED) -> str:
     unique = list(dict.fromkeys(names))
     shown = ", ".join(unique[:most])
     rest = len(unique) - most
+    if rest > 0 and noun == OTHERS:
+        return f"{shown} and {counted(rest, 'other')}"
     return f"{shown} and {rest:,} more {noun}" if rest > 0 else shown
 
 
