@@ -20,11 +20,12 @@ from allotment.planning.scenes.asks import Asks
 from allotment.planning.scenes.counted_gpus import SAID, as_counted, asks_for_parts
 from allotment.planning.scenes.ground import Ground, ground_of
 from allotment.planning.scenes.kai_claims import uncounted
+from allotment.planning.scenes.lost_templates import lost_templates
 from allotment.planning.scenes.owners import Owner
 from allotment.planning.scenes.parties import Party, parties_of
 from allotment.planning.scenes.quota_bounds import in_no_quota, quota_bounds
 from allotment.planning.scenes.stage import Stage, staged
-from allotment.planning.scenes.standing import Standing, lost_templates, standing_of
+from allotment.planning.scenes.standing import Standing, standing_of
 from allotment.planning.scenes.taken_for import features, paces, without_jobs
 from allotment.planning.scenes.times import Found, gang_times, times_for
 from allotment.planning.scenes.values import NOTHING_KNOWN, Assumption, Choices, Known, Place, Scene, Source

@@ -288,27 +288,3 @@ class _Desk:
 
 def _others(many: int) -> str:
     return f"{counted(many, 'work')} of others that run or wait"
-
-
-def lost_templates(stage: Stage) -> tuple[Object, ...]:
-    """Claim templates that pods name and that are gone, by the claims that were made of them."""
-    if stage.real is None:
-        return ()
-    claims = {f"{each.namespace}/{each.name}": each for each in stage.world.claims}
-    found: dict[Owner, Object] = {}
-    for pod in stage.real.of(kinds.POD):
-        namespace = str(pod["metadata"].get("namespace") or "")
-        made = {
-            fields.text(each, "name"): fields.text(each, "resourceClaimName")
-            for each in fields.items(pod, "status", "resourceClaimStatuses")
-        }
-        for each in fields.items(pod, "spec", "resourceClaims"):
-            template = fields.text(each, "resourceClaimTemplateName")
-            claim = claims.get(f"{namespace}/{made.get(fields.text(each, 'name'))}")
-            if not template or claim is None or (namespace, template) in found:
-                continue
-            if stage.snapshot.named(kinds.CLAIM_TEMPLATE, template, namespace) is None:
-                value = claim.spec.to_template(template)
-                meta = {**value["metadata"], "namespace": namespace}
-                found[namespace, template] = {**value, "metadata": meta}
-    return tuple(found.values())
