@@ -295,3 +295,20 @@ def test_a_table_is_cut_and_its_last_column_goes_on(width: int | None, lines: li
 def test_cutting_and_sorting_text() -> None:
     assert [cut("abcdef", width) for width in (6, 3, 1, 0)] == ["abcdef", "ab…", "…", ""]
     assert sorted(["gpu-10", "gpu-9", "a", "gpu-9-b"], key=natural) == ["a", "gpu-9", "gpu-9-b", "gpu-10"]
+
+
+def test_other_devices_beside_cards_are_not_counted_as_free_cards(run: Run, tmp_path: Path) -> None:
+    channel = {"name": "channel-0"}
+
+    def change(items: list[Any]) -> None:
+        for item in [each for each in items if each["kind"] == "ResourceSlice"]:
+            pool = {**item["spec"]["pool"], "name": f"channels-{item['spec']['pool']['name']}"}
+            spec = {**item["spec"], "driver": "compute-domain.nvidia.com", "pool": pool, "devices": [channel]}
+            items.append({**item, "metadata": {"name": f"channels-{item['metadata']['name']}"}, "spec": spec})
+        items += [
+            Node(name, unschedulable=name == "node-1").to_dict() for name in ("node-1", "node-2", "node-3")
+        ]
+
+    _, out, _ = run("--devices", cluster(tmp_path, "2 nodes of 2 x L4", change))
+    words = "2 of 3 nodes, 4 cards, 2 other devices; of the cards 2 free, 2 unschedulable"
+    assert out.splitlines()[0].endswith(words)

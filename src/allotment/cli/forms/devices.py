@@ -27,6 +27,7 @@ Held = tuple[Mapping[DeviceId, Holder], Mapping[DeviceId, tuple[Holder, ...]]]
 MOST_LINES = 12
 ROOMY = 110  # columns of a terminal, from which on nothing is shortened
 MAKER = "NVIDIA "
+PROCESSOR: Final = "processor"
 ON_DEMAND_WORDS = "on demand: cut when a claim asks for it; what one takes of its card, the others lose"
 MOST_FINDINGS = 20
 COLOURS: Final = {
@@ -45,7 +46,7 @@ def as_text(chosen: ChosenWorld, held: Held, width: int | None, *, every: bool) 
     """A sentence, the table, what is out of the ordinary, and what was found in the files."""
     world = chosen.world
     listed = inventory(world, _holder_words(world, held[0]), _sharer_words(held[1]))
-    yield click.style(safe(_headline(chosen.name, listed, failed=chosen.has_errors)), bold=True)
+    yield click.style(safe(_headline(chosen, listed)), bold=True)
     if listed:
         rows = rows_of(listed, every=every)
         yield ""
@@ -58,24 +59,35 @@ def as_text(chosen: ChosenWorld, held: Held, width: int | None, *, every: bool) 
     yield from _finding_lines(chosen.findings, every=every)
 
 
-def _headline(name: str, listed: Sequence[Listed], *, failed: bool) -> str:
+def _headline(chosen: ChosenWorld, listed: Sequence[Listed]) -> str:
+    """How many nodes, cards and other devices there are; where there are cards, which of those are free."""
+    name = chosen.name
     if not listed:
-        return f"{name}: {'nothing that could be read' if failed else 'no devices'}"
+        return f"{name}: {'nothing that could be read' if chosen.has_errors else 'no devices'}"
     places = {each.where for each in listed}
     cards = len({each.card_id for each in listed if each.card_id})
-    processors = sum(1 for each in listed if each.kind == "processor")
+    beside = [each for each in listed if cards and not each.card_id and each.kind != PROCESSOR]
+    processors = sum(1 for each in listed if each.kind == PROCESSOR)
     on = f", {places.pop()}" if len(places) == 1 and "(" not in name else ""
-    parts = [counted(len(places), "node")] if len(places) > 1 else []
+    parts = [_nodes_words(len(places), len(chosen.world.nodes))] if len(places) > 1 else []
     parts += [counted(cards, "card")] if cards else []
     parts += [counted(processors, "processor")] if processors else []
-    others = len(listed) - processors
+    others = len(listed) - processors - len(beside)
     if cards and others != cards:
         parts[-1 if not processors else -2] += f" as {counted(others, 'device')}"
     elif not cards and others:
         parts.append(counted(others, "device"))
-    counts = Counter(each.state for each in listed)
-    states = [f"{counts[state]:,} {state}" for state in COLOURS if counts[state]]
-    return f"{name}{on}: {', '.join(parts)}; {', '.join(states)}"
+    parts += [counted(len(beside), "other device")] if beside else []
+    counts = Counter(each.state for each in listed) - Counter(each.state for each in beside)
+    states = ", ".join(f"{counts[state]:,} {state}" for state in COLOURS if counts[state])
+    return f"{name}{on}: {', '.join(parts)}; {'of the cards ' if beside else ''}{states}"
+
+
+def _nodes_words(with_devices: int, nodes: int) -> str:
+    """How many nodes have devices, and of how many, where some have none."""
+    if nodes <= with_devices:
+        return counted(with_devices, "node")
+    return f"{with_devices:,} of {counted(nodes, 'node')}"
 
 
 def _table(rows: Sequence[Row], width: int | None) -> list[str]:
