@@ -177,7 +177,7 @@ def plan(volumes: int = 24, nodes: int = 2, name: str = "kyrkobocker-2") -> Plan
             Assumption("image pull", "60 s", Source.GUESS, "the same on every node", remedy="measure a run"),
             Assumption("DRA partitionable devices", "on", Source.SEEN, maturity=Maturity.BETA),
         ),
-        risks=(Risk("pages take half as long again", name, Spread(3000.0, 3600.0, 5400.0)),),
+        risks=(Risk("pages take half as long again", name, Spread(3000.0, 3600.0, 5400.0), 6),),
         caveats=("KAI is not simulated here: use `allot compare`.",),
         held=(Held("at most 90 EUR in nine of ten draws", 90.0, 95.0, is_kept=False),),
         gpus=(("a100-80gb", 8 * nodes),),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from allotment.cli.forms.plan_data import as_json
 from allotment.cli.forms.plan_markdown import as_markdown
 from allotment.cli.forms.plan_text import as_text
-from allotment.cli.forms.plan_words import moment
+from allotment.cli.forms.plan_words import moment, risk_words
 from allotment.cli.pages.plan import plan_page
 from allotment.planning.plan.plan import (
     Becomes,
@@ -93,7 +93,7 @@ def plan_with(text: str) -> Plan:
         ),
         others=3,
         assumptions=(Assumption(text, text, Source.GUESS, text),),
-        risks=(Risk(text, text, HOUR), Risk(text, text, BEYOND)),
+        risks=(Risk(text, text, HOUR, 6), Risk(text, text, BEYOND, 1)),
         caveats=(text,),
         notes=(text,),
         held=(Held("budget", 100.0, None, False, 1.0), Held("deadline", 7200.0, 10_800.0, False, 0.2)),
@@ -213,3 +213,11 @@ def test_a_line_of_intervals_says_what_its_signs_are_and_of_which_zone_its_clock
     assert "start, and end: ├ p10 ● p50 ┤ p90" in told
     zone = datetime.fromtimestamp(NOW, UTC).astimezone()
     assert f"as of {zone:%H:%M:%S} {zone:%Z}" in told
+
+
+@pytest.mark.parametrize(
+    ("draws", "words"),
+    [(6, "1 h later, p90 1 h 30 min later"), (1, "1 h later in the one draw in which it was tried")],
+)
+def test_a_risk_that_was_tried_once_has_no_nine_tenths(draws: int, words: str) -> None:
+    assert risk_words(Risk("pages take longer", "books", Spread(3000.0, 3600.0, 5400.0), draws)) == words

@@ -65,3 +65,32 @@ def test_on_a_terminal_one_line_is_drawn_over_and_taken_away(
     assert told.startswith("\r\x1b[Kkai: 1,000 of 2,000 draws\r\x1b[K")
     assert "\x1b[31m" not in told
     assert told.endswith("\r\x1b[K")
+
+
+def test_on_a_terminal_one_long_step_shows_the_time_that_passes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    time = Waiting(12)
+    progress = Progress("preparing", clock=time.clock, waits=time.waits)
+    progress.draws("kai", 0, 10)
+    progress.beat()
+    told = capsys.readouterr().err.split("\r\x1b[K")
+    assert told == ["", "kai: 0 of 10 draws", *(f"kai: 0 of 10 draws, {passed} s" for passed in (10, 11, 12))]
+
+
+def test_what_takes_long_says_how_long_the_rest_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    time = Waiting(0)
+    progress = Progress("preparing", clock=time.clock, waits=time.waits)
+    said = []
+    for name, done, seconds in (("default", 1, 5), ("kai", 0, 0), ("kai", 2, 120), ("kai", 10, 600)):
+        time.now += seconds
+        progress.draws(name, done, 10)
+        said.append(progress._said)
+    assert said == [
+        "default: 1 of 10 draws",
+        "kai: 0 of 10 draws",
+        "kai: 2 of 10 draws, at this pace 8 min more",
+        "kai: 10 of 10 draws",
+    ]
+    assert capsys.readouterr().err == ""

@@ -1,8 +1,8 @@
 """How far long work is, on standard error: a line that is drawn over, or now and then a line of its own.
 
-On a terminal the line changes as the work goes on. Into a pipe or a file a plain line is written every ten
-seconds, with the time that has passed, so that a log tells that something is done; what is over sooner says
-nothing. The lines come from a thread, because one step may take longer than that.
+On a terminal the line changes as the work goes on, and after ten seconds counts the time that has passed, for
+one step may take minutes. Into a pipe or a file a plain line is written every ten seconds, with that time, so
+that a log tells that something is done; what is over sooner says nothing. Both come from a thread.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from allotment.cli.words import span
 
 EVERY: Final = 10.0
 """Seconds between two plain lines, and before the first."""
+TICK: Final = 1.0
+"""Seconds between two times that are shown in a line that is drawn over."""
 
 
 class Progress:
@@ -38,11 +40,12 @@ class Progress:
         self._waits = self._over.wait if waits is None else waits
         self._is_drawn = sys.stderr.isatty()
         self._is_open = False
+        self._drawing = threading.Lock()
+        self._of, self._of_since = "", self._begun
         self._thread = threading.Thread(target=self.beat, name="progress", daemon=True)
 
     def __enter__(self) -> Self:
-        if not self._is_drawn:
-            self._thread.start()
+        self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -55,24 +58,42 @@ class Progress:
         """So far it is."""
         self._said = text
         if self._is_drawn:
-            click.echo(f"\r\x1b[K{safe(text)}", nl=False, err=True)
-            self._is_open = True
+            with self._drawing:
+                self._draw()
+                self._is_open = True
 
     def end(self) -> None:
         """Take away what is drawn, for something else to be written."""
-        if self._is_open:
-            click.echo("\r\x1b[K", nl=False, err=True)
-            self._is_open = False
+        with self._drawing:
+            if self._is_open:
+                click.echo("\r\x1b[K", nl=False, err=True)
+                self._is_open = False
 
     def beat(self) -> None:
-        """Write a line every so often, until it is over or nobody reads any more."""
-        while not self._waits(EVERY):
-            passed = span(self._clock() - self._begun)
+        """Write the line every so often, until it is over or nobody reads any more."""
+        while not self._waits(TICK if self._is_drawn else EVERY):
             try:
-                click.echo(f"{safe(self._said)}, {passed}", err=True)
+                self._again()
             except (OSError, ValueError):
                 return
 
+    def _again(self) -> None:
+        if not self._is_drawn:
+            click.echo(f"{safe(self._said)}, {span(self._clock() - self._begun)}", err=True)
+            return
+        with self._drawing:
+            if self._is_open and self._clock() - self._begun >= EVERY:
+                self._draw()
+
+    def _draw(self) -> None:
+        passed = self._clock() - self._begun
+        since = f", {span(passed)}" if passed >= EVERY else ""
+        click.echo(f"\r\x1b[K{safe(self._said)}{since}", nl=False, err=True)
+
     def draws(self, name: str, done: int, of: int) -> None:
-        """So many draws of something are played."""
-        self(f"{name}: {done:,} of {of:,} draws")
+        """So many draws of something are played; of what takes long also how long the rest takes about."""
+        if name != self._of:
+            self._of, self._of_since = name, self._clock()
+        passed = self._clock() - self._of_since
+        left = span(passed / done * (of - done)) if 0 < done < of and passed >= EVERY else ""
+        self(f"{name}: {done:,} of {of:,} draws" + (f", at this pace {left} more" if left else ""))

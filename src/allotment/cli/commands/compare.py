@@ -18,7 +18,6 @@ from allotment.cli.writing import hold_writable
 from allotment.errors import EXIT_FINE
 from allotment.platform.model import SCHEDULERS
 
-DRAWS = 10
 HORIZON_DAYS = 7
 
 
@@ -55,7 +54,10 @@ HORIZON_DAYS = 7
 )
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="The first seed.")
 @click.option(
-    "--draws", type=click.IntRange(1, 1000), default=DRAWS, show_default=True, help="How many seeds."
+    "--draws",
+    type=click.IntRange(1, 1000),
+    default=None,
+    help="How many seeds (default: 10; 6 for more than 2,000 pods).",
 )
 @click.option(
     "--days",
@@ -78,7 +80,7 @@ def command(
     beside: tuple[str, ...],
     at: tuple[str, ...],
     seed: int,
-    draws: int,
+    draws: int | None,
     days: float,
     inputs: tuple[str, ...],
     form: str,
@@ -97,25 +99,27 @@ def command(
     from allotment.cli.plans.comparing import NothingLeftError, question, schedulers_of
     from allotment.cli.plans.grounds import grounds
     from allotment.planning.compare.comparing import Play, compare
+    from allotment.planning.compare.drawing import draws_for, why_fewer
 
     hold_writable(out)
     settings = inputs_of(inputs)
     found = grounds(repository, names, asked, platform=platform, team=team)
     ask = question(found, beside, at, settings)
     prices = ask.files.platform.prices
-    play = Play(
-        seed,
-        draws,
-        days * 86_400,
-        prices.hour,
-        prices.currency,
-        has=ask.files.platform.scheduler,
-    )
     try:
         variants = [*ask.variants(schedulers_of(schedulers, changes, ask.files.platform), changes)]
     except NothingLeftError as nothing:
         write_out(nothing_written(nothing, form), out)
         return EXIT_FINE
+    play = Play(
+        seed,
+        draws_for(variants, draws),
+        days * 86_400,
+        prices.hour,
+        prices.currency,
+        has=ask.files.platform.scheduler,
+        said=why_fewer(variants, draws),
+    )
     with Progress("preparing") as progress, ended_by_term():
         compared = compare(variants, play, progress.draws)
     write_out(written(compared, form, None if out else terminal_width()), out)

@@ -43,7 +43,12 @@ def plan_data(plan: Plan, names: Sequence[str] = ()) -> dict[str, Any]:
         "others": plan.others,
         "payers": [_payer(each) for each in plan.payers],
         "risks": [
-            {"words": each.words, "work": each.work, "later_seconds": _spread(each.later)}
+            {
+                "words": each.words,
+                "work": each.work,
+                "later_seconds": _spread(each.later),
+                "draws": each.draws,
+            }
             for each in plan.risks
         ],
         "assumptions": [

@@ -18,7 +18,7 @@ from allotment.pictures.markup import Markup, element
 from allotment.pictures.page import KeyFigure, Page, Section, figure, items, page, paragraph, shown
 from allotment.pictures.spans import HOUR, span_words
 from allotment.pictures.ticks import Extent, when_words
-from allotment.planning.plan.plan import Becomes, Change, Payer, Plan
+from allotment.planning.plan.plan import Becomes, Change, Payer, Plan, Risk
 from allotment.simulation.quantiles import Spread
 
 SIGNS: Final = {
@@ -207,11 +207,16 @@ def _paying(plan: Plan) -> Section:
 def _wrong(plan: Plan) -> Iterator[Section]:
     parts: list[Markup] = []
     if plan.risks:
-        rows = tuple((each.words, each.work, interval(each.later, span_words)) for each in plan.risks)
+        rows = tuple((each.words, each.work, _later(each)) for each in plan.risks)
         parts.append(shown(Table(("if", "then", "ends later by"), rows, frozenset({2}))))
     parts += [notes((*plan.caveats, *plan.notes)), assumptions(plan.assumptions)]
     if any(parts):
         yield Section("What could make this wrong", tuple(parts))
+
+
+def _later(risk: Risk) -> str:
+    words = interval(risk.later, span_words)
+    return f"{words} (one draw)" if risk.draws == 1 else words
 
 
 def _foot(plan: Plan, clock: datetime | None) -> Iterator[str]:

@@ -47,8 +47,8 @@ class Play:
     """How it is played: the seeds, until when, what cards cost, and in how many processes.
 
     ``by_work`` gives each work a row of its own, which many thousands of works are better without;
-    ``kinds`` is what works are called, ``has`` the scheduler that the platform has now. ``course`` plays one
-    seed, where more differs from seed to seed than what pages take.
+    ``kinds`` is what works are called, ``has`` the scheduler that the platform has now, ``said`` a note on
+    how it is played. ``course`` plays one seed, where more differs from seed to seed than what pages take.
     """
 
     seed: int = 1
@@ -61,6 +61,7 @@ class Play:
     course: CoursePlayer = course
     kinds: Kinds = field(default_factory=dict)
     has: str = ""
+    said: str = ""
 
 
 def untold(_name: str, _done: int, _of: int) -> None:
@@ -106,6 +107,7 @@ def compare(variants: Sequence[Variant], play: Play, told: Told = untold) -> Com
         notes=tuple(
             dict.fromkeys(
                 (
+                    *filter(None, [play.said]),
                     *_shared(columns),
                     *(n for scene in scenes.values() for n in scene.notes),
                 )

@@ -1,7 +1,7 @@
 """The courses that a plan is read from: with what is planned, without it, and with one thing otherwise.
 
 Ninety per cent of forty draws is the thirty-sixth of them: four lie beyond it, so that no single odd draw
-decides. Very much work gets fewer draws, for its sums vary less, and each takes longer. From the tenth to
+decides. Very much work gets fewer draws, for each takes long, and its figures are rougher. From the tenth to
 nine tenths of 19 draws, and of nine, lie four in five of all further draws, which is what they are to hold;
 of a number between it would be less. Every course has a seed, and the scenes are played under the same ones,
 so that differences are between pairs, which vary less.
@@ -76,8 +76,8 @@ def why_fewer(scene: Scene, question: Question) -> str:
         return ""
     tried = "once" if counts.tried == 1 else f"{counts.tried} times"
     return (
-        f"{pods_of(scene):,} pods take long to play, and vary less than few do: drawn {counts.beside} times"
-        f" instead of {usual.beside}, and what could make it wrong tried {tried} (--draws 40 for more)"
+        f"{pods_of(scene):,} pods take long to play: drawn {counts.beside} times instead of {usual.beside}, and"
+        f" what could make it wrong tried {tried}, so that figures are rougher (--draws 40 for more)"
     )
 
 

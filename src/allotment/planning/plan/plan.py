@@ -170,12 +170,14 @@ class Payer:
 class Risk:
     """What could make the plan wrong, tried: by how many seconds the end moves, at the half and nine tenths.
 
-    None: it does not end within the horizon then.
+    None: it does not end within the horizon then. ``draws`` is how often it was tried: of one draw there are
+    no nine tenths.
     """
 
     words: str
     work: str
     later: Spread
+    draws: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ def risks_of(
         ]
         name, moved = max(pairs, key=lambda pair: _size(pair[1]))
         if _size(moved) >= COUNTED:
-            told.append(Risk(variant.words, name, spread(moved)))
+            told.append(Risk(variant.words, name, spread(moved), len(moved)))
     return tuple(sorted(told, key=lambda risk: -(risk.later.p50 if risk.later.p50 is not None else 1e18)))
 
 
