@@ -76,8 +76,8 @@ def why_fewer(scene: Scene, question: Question) -> str:
         return ""
     tried = "once" if counts.tried == 1 else f"{counts.tried} times"
     return (
-        f"{pods_of(scene):,} pods take long to play: drawn {counts.beside} times instead of {usual.beside}, and"
-        f" what could make it wrong tried {tried}, so that figures are rougher (--draws 40 for more)"
+        f"{pods_of(scene):,} pods take long to play: drawn {counts.beside} times instead of {usual.beside},"
+        f" and what could make it wrong tried {tried}, so that figures are rougher (--draws 40 for more)"
     )
 
 
