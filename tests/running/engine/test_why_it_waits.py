@@ -43,8 +43,12 @@ def test_a_campaign_that_waits_is_told_with_its_engine_and_with_whom_it_waits_fo
     assert answer["run"]["state"] == "running"
     assert "cpu" in answer["run"]["waits"]
     assert answer["changes"][0]["words"].startswith("wait for web/fleet-")
-    assert f"its run: running, {cores} of {cores} up" in repository.allot("why", "web").stdout
+    assert (answer["nothing_waits"], answer["share"]) == (False, None)
+    all_up = f"web: running, {cores} of {cores} up; nothing of it waits"
+    assert repository.allot("why", "web").stdout.startswith(all_up)
     assert repository.allot("stop", "web").returncode == 0
     assert (serving.wait(timeout=30), engine.wait(timeout=30)) == (130, 0)
     assert "c: finished, 1 of 1 volume" in (text := repository.allot("why", "c").stdout)
     assert "held against this machine" in text
+    (answer,) = json.loads(repository.allot("why", "c", "-o", "json").stdout)["answers"]
+    assert answer["nothing_waits"] is True

@@ -41,6 +41,9 @@ def command(
     the evidence, then what its queue may use, what a model of Kueue or of KAI says that it does next (whom it
     would evict, whose end would let it in), then the devices and the changes.
 
+    Of what runs here, or ran: that it is over, or that nothing of it waits, where that is so; and what its
+    team has of its share.
+
     What runs here on a world that it pretends to have is held against that world; with --pretend that is so
     for whatever is named, beside those who run there.
 

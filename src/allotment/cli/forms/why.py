@@ -53,6 +53,12 @@ def _answer(answer: Answer, world: str) -> Iterator[str]:
         yield f"{name}: {click.style(safe(_run_words(answer.run)), fg=COLOURS[State.FITS])}"
         yield f"  its need ({safe(told.asks)}), held against {safe(world)}: {safe(told.sentence)}"
         return
+    if answer.all_runs and answer.run is not None:
+        words = f"{_run_words(answer.run)}; nothing of it waits"
+        yield f"{name}: {click.style(safe(words), fg=COLOURS[State.FITS])}"
+        yield f"  asked for: {safe(told.asks)} ({answer.kind}), of {safe(world)}"
+        yield from ([f"  its share: {safe(answer.share)}"] if answer.share else [])
+        return
     state, _, rest = told.sentence.partition(": ")
     yield f"{name}: {click.style(safe(state), fg=COLOURS[told.state])}{': ' if rest else ''}{safe(rest)}"
     yield f"  asked for: {safe(told.asks)} ({answer.kind}), of {safe(world)}"
@@ -135,7 +141,14 @@ def _answer_data(answer: Answer) -> dict[str, Any]:
     run = _run_data(answer.run)
     if told is None:
         return {**base, "state": "no-claim", "run": run}
-    return {**base, **answer_data(told), "run": run, "share": answer.share or None}
+    nothing_waits = answer.is_over or answer.all_runs
+    return {
+        **base,
+        **answer_data(told),
+        "run": run,
+        "share": answer.share or None,
+        "nothing_waits": nothing_waits,
+    }
 
 
 def answer_data(told: Why) -> dict[str, Any]:

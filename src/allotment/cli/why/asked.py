@@ -22,7 +22,7 @@ from allotment.devices.claims import ClaimSpec
 from allotment.devices.reading import read_files
 from allotment.devices.world import World
 from allotment.errors import FindingsError, UsageError, WorldError, did_you_mean
-from allotment.events.model import CampaignState, CampaignView
+from allotment.events.model import CampaignState, CampaignView, VolumeState
 from allotment.events.programs import ProgramState, ProgramView, fold_program
 from allotment.needs.ways.shares_here import ShareHere
 from allotment.planning.why.needs import Asked, asked_of
@@ -69,6 +69,15 @@ class Answer:
         if isinstance(self.run, CampaignView):
             return self.run.state is CampaignState.FINISHED
         return self.run is not None and self.run.state is ProgramState.COMPLETE
+
+    @property
+    def all_runs(self) -> bool:
+        """Whether all that is left of it runs, so that nothing of it waits."""
+        run = self.run
+        if isinstance(run, CampaignView):
+            settled = sum(map(run.number, (VolumeState.COMPLETE, VolumeState.FAILED, VolumeState.RUNNING)))
+            return run.state is CampaignState.RUNNING and 0 < (run.volumes_total or 0) <= settled
+        return run is not None and run.state is ProgramState.RUNNING and 0 < (run.most or 0) <= len(run.up)
 
 
 def answers_for(name: str, root: Path, platform: Path | None, team: str | None, seen: Seen) -> list[Answer]:
