@@ -38,7 +38,7 @@ def test_a_worker_does_its_volume_and_leaves_nothing_behind(repository: Reposito
     assert kinds == ["volume.started", "model.loaded", *["page.done"] * 3, "volume.completed"]
     lines = printed.splitlines()
     assert all(re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d info \S", line) for line in lines)
-    assert "page 0003 (p3.txt) done, 3 of 3" in printed
+    assert "3 of 3 pages done, the last of them 0003 (p3.txt)" in printed
     assert repository.living() == []
 
 

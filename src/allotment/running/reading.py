@@ -227,7 +227,7 @@ class Reading:
         done, total, now = len(self.records), len(self.source.pages), self.around.monotonic()
         if now >= self._logged + LOG_SECONDS or done == total:
             self._logged = now
-            log.info("page %s (%s) done, %d of %d", ref.name, ref.source, done, total)
+            log.info("%d of %d pages done, the last of them %s (%s)", done, total, ref.name, ref.source)
         self.around.emit(
             "page.done",
             self.keys.volume,

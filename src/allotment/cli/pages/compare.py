@@ -55,7 +55,7 @@ def compare_page(found: Comparison, command: str = "allot compare") -> str:
             f"Compared: {names}" if len(found.columns) > 1 else f"Under {names}",
             command,
             f"{counted(len(found.works), 'work')} on {found.world}, {counted(found.draws, 'draw')} "
-            f"from seed {found.seed}, over {span_words(found.until)}",
+            f"from seed {found.seed}, played for {span_words(found.until)} at most",
             _lead(found),
             tuple(_figures(found)),
             tuple(_sections(found)),
