@@ -165,6 +165,29 @@ def test_a_gain_by_parts_of_cards_says_how_much_slower_they_may_be() -> None:
     memory, slower = found.not_if
     assert memory.startswith("a model's memory is not known and steady")
     assert slower.startswith("pods that share a card slow each other down more than 4.0 times")
+    assert "take turns" not in slower  # nobody shares the card with it
+
+
+@pytest.mark.parametrize("is_counted", [True, False])
+def test_a_gain_by_parts_says_how_much_slower_those_are_that_take_turns(*, is_counted: bool) -> None:
+    parts = [
+        replace(
+            span(gpus=0.25, bound=bound, ended=bound + 100.0),
+            node=node,
+            shared=(card,) if is_counted else (),
+            devices=() if is_counted else (card,),
+        )
+        for node, card, bound in (
+            ("a", "x", 0.0),
+            ("a", "x", 50.0),
+            ("a", "y", 60.0),
+            ("b", "x", 60.0),
+            ("a", "x", 100.0),  # just as the first is gone
+        )
+    ]
+    (found,) = advised(column("default", span(), time=7200.0), column("kai", *parts, time=1800.0))
+    said = "; those that keep it busy take turns, and 2 on one take up to 2 times as long"
+    assert found.not_if[1].endswith(said)
 
 
 def test_a_gain_by_taking_back_says_what_that_costs() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from statistics import fmean
 from typing import Final
 
@@ -43,7 +44,22 @@ def _shared(column: Column, against: Column, gains: Sequence[Gain]) -> Iterator[
     yield MEMORY
     factor = _factor(gains)
     by = f" more than {factor:.1f} times" if factor else ""
-    yield f"pods that share a card slow each other down{by}: they are taken to be as fast as alone"
+    many = _on_one_card(_spans(column))
+    turns = f"; those that keep it busy take turns, and {many} on one take up to {many} times as long"
+    yield (
+        f"pods that share a card slow each other down{by}: they are taken to be as fast as alone"
+        + (turns if many > 1 else "")
+    )
+
+
+def _on_one_card(spans: Sequence[Span]) -> int:
+    """How many pods are on one card at most."""
+    changes = defaultdict[tuple[str, str], list[tuple[float, int]]](list)
+    for span in spans:
+        for card in (span.shared or span.devices) if 0 < span.gpus < 1 else ():
+            changes[span.node, card] += [(span.bound, 1), (span.ended, -1)]
+    many = (accumulate(change for _at, change in sorted(each)) for each in changes.values())
+    return max((max(each) for each in many), default=0)
 
 
 def _factor(gains: Sequence[Gain]) -> float | None:
