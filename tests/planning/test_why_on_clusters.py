@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from allotment.kubernetes.cluster.world import world_of
-from allotment.kubernetes.follow import State
+from allotment.kubernetes.follow import State, follow
 from allotment.planning.why.on_cluster import ClusterWhy, holdings_in, why_on_cluster
 from allotment.planning.why.why import State as Fit
-from tests.kubernetes.follow.told import NAMES, situation, told
+from tests.kubernetes.follow.told import NAMES, NAMESPACE, situation, told
 
 REFINED = {
     "fragmentation": (
@@ -60,6 +64,28 @@ def test_no_device_is_never_and_free_devices_fit() -> None:
     assert driverless.state is Fit.NEVER
     assert waiting is not None
     assert waiting.state is Fit.FITS
+
+
+@pytest.mark.parametrize("is_tolerated", [False, True])
+def test_what_its_pods_tolerate_is_no_obstacle(*, is_tolerated: bool) -> None:
+    taint = {"key": "dedicated", "value": "archive", "effect": "NoSchedule"}
+    tolerations = [{"key": "dedicated", "operator": "Exists"}] if is_tolerated else []
+
+    def changed(value: dict[str, Any]) -> dict[str, Any]:
+        found = deepcopy(value)
+        if found["kind"] == "Node":
+            found.setdefault("spec", {})["taints"] = [taint]
+        elif found["kind"] == "Job":
+            found["spec"]["template"]["spec"]["tolerations"] = tolerations
+        return found
+
+    snapshot = situation("quota")
+    snapshot = replace(snapshot, objects=tuple(changed(dict(each)) for each in snapshot.objects))
+    world = world_of(snapshot).without_errors()
+    (followed,) = follow(snapshot, NAMESPACE)
+    answer = why_on_cluster(snapshot, world, followed).told
+    assert answer is not None
+    assert answer.state is (Fit.FITS if is_tolerated else Fit.NEVER)
 
 
 def test_who_holds_devices_is_said_by_volume_or_pod() -> None:

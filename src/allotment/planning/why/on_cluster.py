@@ -7,18 +7,19 @@ cause is told in the one sentence: that none would ever do, or who has those tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from allotment.devices.read_allocations import allocation_of
 from allotment.devices.world import World
 from allotment.kubernetes.cluster.snapshot import Snapshot
 from allotment.kubernetes.cluster.world import world_of
-from allotment.kubernetes.follow import Evidence, Followed, State, parts_in
+from allotment.kubernetes.follow import Evidence, Followed, State, fields, parts_in
 from allotment.kubernetes.follow.following import prepares
 from allotment.kubernetes.follow.holders import pod_words
 from allotment.kubernetes.follow.model import Cause
+from allotment.kubernetes.follow.part import Part
 from allotment.kubernetes.follow.telling import sentence_of
 from allotment.planning.why.guess import Other
 from allotment.planning.why.room import Holding
@@ -52,9 +53,17 @@ def why_on_cluster(
             template = templates.get((found.namespace, name))
             if template is not None:
                 holdings = holdings_in(snapshot, world)
-                told = why(template.spec, world, holdings, others=tuple(others), together=part.together)
+                its = replace(world, tolerations=(*world.tolerations, *_tolerations(part)))
+                told = why(template.spec, its, holdings, others=tuple(others), together=part.together)
                 return ClusterWhy(_refined(found, told), told)
     return ClusterWhy(found)
+
+
+def _tolerations(part: Part) -> Iterator[Mapping[str, Any]]:
+    """What its pods tolerate, whoever put that into them."""
+    yield from fields.items(part.owner, "spec", "template", "spec", "tolerations")
+    for pod in part.pods:
+        yield from fields.items(pod, "spec", "tolerations")
 
 
 def with_devices(snapshot: Snapshot, found: Sequence[Followed]) -> tuple[Followed, ...]:
