@@ -33,7 +33,7 @@ EMPTY = Outcome("kueue", 0, 0.0, (), (), (), ())
 
 def test_the_course_of_a_plan_is_an_image_too() -> None:
     text = words(image(plan_picture(plan())))
-    assert "What runs on each card, under kueue" in text
+    assert "What runs on each card, placed by Kueue" in text
     assert "Who has the cards" in text
     assert "speech-batch" in text
     assert "Nothing of it runs." in words(image(plan_picture(NOTHING)))

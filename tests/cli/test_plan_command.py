@@ -65,7 +65,7 @@ def test_one_campaign_is_one_screen_that_a_newcomer_can_read(capsys: pytest.Capt
     assert "fits 2 of 5 cards (2 x H100-SXM-80); not all have at least" in out
     assert "(3 x L4: memory is 22.49Gi (23034Mi))" in out
     assert "starts    in 2 s (" in out
-    assert "an hour of H100-SXM-80)" in out
+    assert "an hour of H100-SXM-80" in out
     assert "nobody: nothing else is known to run or wait there" in out
     assert "checksum only reads the page" in out
     assert len(out.splitlines()) <= 40

@@ -114,7 +114,7 @@ def _rows(plan: Plan, work: WorkPlan, now: float) -> Iterator[tuple[str, str]]:
     if work.ends:
         yield "ends", moments(plan, work.end, now)
     if work.late is not None:
-        yield "late", f"the deadline is {late_words(work.late)}"
+        yield "deadline", late_words(work.late)
     if work.window:
         until = work.window[-1].at
         line = sparkline([band.p50 for band in work.window])

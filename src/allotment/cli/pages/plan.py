@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Final
 
-from allotment.cli.forms.plan_words import bound_words, if_they_stay
+from allotment.cli.forms.plan_words import bound_words, if_they_stay, scheduler_name
 from allotment.cli.pages.colours import Colours
 from allotment.cli.pages.course import share_parts
 from allotment.cli.pages.plan_picture import drawn_course, plan_colours, title_of
@@ -49,7 +49,11 @@ def plan_page(plan: Plan, zone: tzinfo = UTC) -> str:
 
 
 def _about(plan: Plan, clock: datetime | None) -> str:
-    parts = [f"team {plan.team}" if plan.team else "", f"on {plan.world}", f"decided by {plan.scheduler}"]
+    parts = [
+        f"team {plan.team}" if plan.team else "",
+        f"on {plan.world}",
+        f"placed by {scheduler_name(plan)}",
+    ]
     parts.append(f"{counted(plan.draws, 'draw')} from seed {plan.seed}" if plan.draws else "")
     parts.append(f"seen {_moment(0.0, clock)} {clock.tzname() or ''}".rstrip() if clock else "")
     return ", ".join(part for part in parts if part)
@@ -106,7 +110,8 @@ def _figures(plan: Plan, clock: datetime | None) -> Iterator[KeyFigure]:
         yield KeyFigure("who pays", who, "beside what is planned" if plan.payers else "")
     if plan.held:
         broken = sum(not each.is_kept for each in plan.held)
-        yield KeyFigure("bounds", "kept" if not broken else f"{broken} not kept", "in nine of ten draws")
+        missed = f"{broken} missed" if len(plan.held) == 1 else f"{broken} of {len(plan.held)} missed"
+        yield KeyFigure("bounds", missed if broken else "kept", "held against p90")
 
 
 def _detail(when: Spread, clock: datetime | None) -> str:

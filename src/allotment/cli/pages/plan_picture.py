@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 
-from allotment.cli.forms.plan_words import if_they_stay
+from allotment.cli.forms.plan_words import if_they_stay, scheduler_name
 from allotment.cli.pages.colours import Colours, colours_of
 from allotment.cli.pages.course import Planned, cards, extent_of, shares_of
 from allotment.pictures.alone import Captioned, alone
@@ -38,7 +38,7 @@ def plan_picture(plan: Plan, zone: tzinfo = UTC) -> str:
     drawn = drawn_course(plan, clock, colours)
     if drawn is None:
         return alone(title_of(plan), (), _nothing(plan))
-    pictures = [Captioned(drawn.cards, f"What runs on each card, under {plan.scheduler}")]
+    pictures = [Captioned(drawn.cards, f"What runs on each card, placed by {scheduler_name(plan)}")]
     if drawn.shares is not None and len(drawn.shares.queues) > 1:
         together = stack(drawn.shares, "share-all", colours.teams)
         pictures.append(Captioned(together, "Who has the cards"))
