@@ -1,1 +1,1 @@
-"""What `allot plan`, `compare`, `simulate` and `apply --plan` are asked, as values that `planning` answers."""
+"""What `allot plan`, `compare`, `simulate` and `apply --plan` are asked, as values for `planning`."""
