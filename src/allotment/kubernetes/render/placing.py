@@ -157,13 +157,18 @@ def _by_kai(context: Context, work: Work) -> Placing:
 
 
 def _by_both(context: Context, work: Work) -> Placing:
-    """Kueue admits and evicts; KAI places, and takes nothing from anybody: two would undo each other."""
+    """Kueue admits and evicts; KAI places, and takes nothing from anybody: two would undo each other.
+
+    What Kueue lets in together KAI has to start together too: pod by pod, a gang that has no room for all of
+    its workers would hold devices for ever.
+    """
     kueue = _by_kueue(context, work)
+    together = {MIN_MEMBER: str(work.least)} if work.gang and work.least > 1 else {}
     kai = {KAI_QUEUE: context.queue, KAI_PREEMPTIBLE: "non-preemptible"}
     return Placing(
         kueue.width,
         labels={**kueue.labels, **kai},
-        annotations={**kueue.annotations, **_kai_topology(context, work)},
+        annotations={**kueue.annotations, **together, **_kai_topology(context, work)},
         pod_labels=kai,
         spec={"schedulerName": SCHEDULER, "priorityClassName": lane_class(work.lane)},
         suspend=True,

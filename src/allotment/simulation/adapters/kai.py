@@ -70,7 +70,8 @@ class KaiAdapter:
         """The Job is made, with all of its width."""
         team = self.setting.teams[work.team]
         width = width_of(work, open_indexes(work))
-        least = 1 if work.kind is Kind.FLEET or self.placing else max(1, min(work.least, width))
+        alone = work.kind is Kind.FLEET or (self.placing and work.kind is Kind.CAMPAIGN)
+        least = 1 if alone else max(1, min(work.least, width))
         asked, queue = self.ground.asked(work), team.share_queue
         job = Job(
             work=work,
