@@ -9,33 +9,22 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from allotment.simulation.adapters import default, kai
-from allotment.simulation.adapters.adapter import PodId
-from allotment.simulation.adapters.binding import Binder
+from allotment.simulation.adapters import kai
 from allotment.simulation.adapters.choosing import adapter_for
 from allotment.simulation.adapters.kai_ground import Asked
 from allotment.simulation.draws import Draws
 from allotment.simulation.outcome import Outcome
 from allotment.simulation.run_times import RunTimes
-from allotment.simulation.setting import Chances, Pace, Scheduler, Setting
+from allotment.simulation.setting import Chances, Scheduler, Setting
 from allotment.simulation.simulate import simulate
 from allotment.simulation.work import Work
 from tests.simulation.adapter_scenes import ask, campaign, fleet, gang, setting
 
 QUOTAS = {"a": 3.0, "b": 4.0, "c": 1.0}
 END = 60_000.0
-SLOW = Pace(default_rate=3.0)
 SOME = settings(
     max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
-
-
-class Eager(Binder):
-    """The default scheduler's model, asked whenever there is another pod."""
-
-    def created(self, pods: Sequence[PodId], now: float) -> None:
-        super().created(pods, now)
-        self.changed = True
 
 
 class Listing(kai.KaiAdapter):
@@ -115,14 +104,3 @@ def told_of_all(made: Setting, given_works: Sequence[Work], *, heeds: bool) -> O
     adapter = adapter_for(made, given_works)
     adapter.heeds_ready = heeds
     return simulate(made, given_works, RunTimes(), Draws(1), END, adapter=adapter)
-
-
-@SOME
-@given(given_works=works(), chances=CHANCES)
-def test_a_pod_that_stands_behind_others_in_vain_need_not_be_looked_at(
-    given_works: list[Work], chances: Chances
-) -> None:
-    made = setting(Scheduler.DEFAULT, QUOTAS, cards=(4, 2, 2), chances=chances, pace=SLOW)
-    adapters = default.adapter(made), default.adapter(made)
-    adapters[1].binder = Eager(made)
-    same(*(simulate(made, given_works, RunTimes(), Draws(1), END, adapter=each) for each in adapters))

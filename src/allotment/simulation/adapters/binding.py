@@ -107,9 +107,7 @@ class Binder:
                 self.waiting[pod.work] += 1
                 kind.line.untold[pod.work] = None
                 self.active[kind.line] = None
-                line = kind.line
-                if len(line.shown) < self._most(line) or line.takes or kind.pod.gang is not None:
-                    self.changed = True  # else it stands behind those that have failed, and changes nothing
+                self.changed = True
 
     def placed(self, starts: Sequence[Start]) -> None:
         """These pods have a node."""
