@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from allotment.cli.forms.plan_data import as_json
 from allotment.cli.forms.plan_markdown import as_markdown
 from allotment.cli.forms.plan_text import as_text
-from allotment.cli.forms.plan_words import moment, risk_words
+from allotment.cli.forms.plan_words import amounts, many, moment, risk_words
 from allotment.cli.pages.plan import plan_page
 from allotment.planning.plan.plan import (
     Becomes,
@@ -221,3 +221,14 @@ def test_a_line_of_intervals_says_what_its_signs_are_and_of_which_zone_its_clock
 )
 def test_a_risk_that_was_tried_once_has_no_nine_tenths(draws: int, words: str) -> None:
     assert risk_words(Risk("pages take longer", "books", Spread(3000.0, 3600.0, 5400.0), draws)) == words
+
+
+def test_a_risk_of_no_end_says_that_there_is_none() -> None:
+    words = "it does not end within the horizon any more"
+    assert risk_words(Risk("one node less", "books", Spread(None, None, None), 10)) == words
+
+
+def test_figures_are_told_by_their_middle_with_nine_tenths_beside() -> None:
+    assert amounts(Spread(4000.0, 5565.0, 7633.0), "EUR") == "5,565 EUR (p90 7,633)"
+    assert amounts(Spread(2.0, 2.0, 2.0), "h") == "2 h"
+    assert many(Spread(1.0, 1.0, 3.0), "page") == "1 page (p90 3)"

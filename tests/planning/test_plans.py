@@ -7,10 +7,12 @@ from dataclasses import replace
 import pytest
 
 from allotment.planning.plan import drawing
+from allotment.planning.plan.courses import Course, WorkCourse
 from allotment.planning.plan.drawing import counts_for, why_fewer
 from allotment.planning.plan.plan import Becomes, Change, Changes, Fits, Plan
 from allotment.planning.plan.planning import plan_for
 from allotment.planning.plan.question import Question
+from allotment.planning.plan.risks import Variant, risks_of
 from allotment.planning.scenes.values import Scene
 from allotment.planning.why.why import State
 from allotment.simulation.many import Case, course
@@ -136,6 +138,14 @@ def test_what_could_go_wrong_is_ranked_by_what_it_does() -> None:
 def test_a_risk_that_moves_nothing_is_not_told() -> None:
     found = planned(scene(campaign(most=1), nodes=3), replace(FEW, risks=True)).risks
     assert not any("node less" in risk.words for risk in found)
+
+
+@pytest.mark.parametrize(("end", "told"), [(4000.0, [3000.0]), (900.0, [])])
+def test_what_is_for_the_worse_and_ends_earlier_by_chance_is_not_told(end: float, told: list[float]) -> None:
+    only = scene(campaign())
+    variant = Variant("it is worse", Case(only.setting, only.works, only.run_times, 1e6))
+    base, tried = (Course(1, {"letters": WorkCourse(finished=at)}) for at in (1000.0, end))
+    assert [risk.later.p50 for risk in risks_of([(variant, [tried])], [base], ["letters"])] == told
 
 
 def test_the_course_that_is_shown_is_one_of_the_draws() -> None:

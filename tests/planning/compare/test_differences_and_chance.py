@@ -147,6 +147,7 @@ def test_times_are_said_in_their_two_largest_units(seconds: float, words: str) -
         (1.5, Unit.NODES, "1.50"),
         (12.34, Unit.GPU_HOURS, "12.3"),
         (3.0, Unit.MONEY, "3.00 EUR"),
+        (6593.24, Unit.MONEY, "6,593 EUR"),
     ],
 )
 def test_no_figure_is_without_its_unit(value: float | None, unit: Unit, words: str) -> None:

@@ -174,6 +174,8 @@ def payer_words(payer: Payer) -> str:
 
 def risk_words(risk: Risk) -> str:
     """By how much something moves the end."""
+    if risk.later.p50 is None:
+        return "it does not end within the horizon any more"
     if risk.draws == 1:
         return f"{signed(risk.later.p50)} in the one draw in which it was tried"
     return f"{signed(risk.later.p50)}, p90 {signed(risk.later.p90)}"

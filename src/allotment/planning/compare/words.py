@@ -31,7 +31,7 @@ def said(value: float | None, unit: Unit, currency: str = "") -> str:
     if unit is Unit.COUNT:
         return f"{value:,.0f}"
     if unit is Unit.MONEY:
-        return f"{value:,.2f} {currency}".rstrip()
+        return f"{value:,.{0 if abs(value) >= 100 else 2}f} {currency}".rstrip()
     digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
     return f"{value:,.{digits}f}"
 

@@ -203,15 +203,18 @@ def _slowed(times: Times, factor: float, load: float) -> Times:
 
 
 def _later(one: Course, other: Course, name: str) -> float | None:
-    """How much later a work ends in one course than in another; None where it does not in the first alone."""
+    """How much later a work ends in one course than in another; None where it does not in the first alone.
+
+    All that is tried is for the worse, so that an earlier end is chance: the order of what runs.
+    """
     end, base = one.works[name].finished, other.works[name].finished
     if end is None or base is None:
         return None if base is not None else 0.0
-    return end - base
+    return max(0.0, end - base)
 
 
 def _size(moved: Sequence[float | None]) -> float:
     middle = spread(moved)
     if middle.p50 is None:
         return float("inf")
-    return float("inf") if middle.p90 is None else max(abs(middle.p50), abs(middle.p90))
+    return float("inf") if middle.p90 is None else max(middle.p50, middle.p90)
