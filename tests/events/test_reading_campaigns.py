@@ -137,3 +137,17 @@ def test_a_campaign_waits_until_something_of_it_starts() -> None:
         event("campaign.started"),
     ):
         assert fold([*begun, more]).waits is None
+
+
+@pytest.mark.parametrize(
+    ("last", "word"),
+    [
+        ([], "reclaimed"),
+        ([event("campaign.stopped", 60)], "stopped"),
+        ([event("campaign.finished", 60)], "reclaimed"),
+    ],
+)
+def test_what_was_told_to_end_as_all_of_it_was_stopped_is_stopped(last: list[Event], word: str) -> None:
+    view = fold([*STARTED, event("volume.reclaimed", 50, "a", attempt=1), *last])
+    assert view.word_of(view.volumes["a"]) == word
+    assert view.volumes["a"].state is VolumeState.RECLAIMED

@@ -108,6 +108,12 @@ class CampaignView:
         """Pages of the volumes whose pages have been counted."""
         return sum(volume.pages_total or 0 for volume in self.volumes.values())
 
+    def word_of(self, volume: VolumeView) -> str:
+        """How a volume stands: where all of it was stopped, nobody has taken back what was told to end."""
+        if volume.state is VolumeState.RECLAIMED and self.state is CampaignState.STOPPED:
+            return str(self.state)
+        return str(volume.state)
+
     def number(self, state: VolumeState) -> int:
         """How many volumes are in a state; those that no event has named are waiting."""
         known = sum(volume.state is state for volume in self.volumes.values())

@@ -16,7 +16,7 @@ from allotment.cli.json_text import json_text
 from allotment.cli.opened import open_repository
 from allotment.cli.shared import called, output_option, safe, world_options
 from allotment.errors import UsageError, did_you_mean
-from allotment.events.model import VolumeState, VolumeView
+from allotment.events.model import CampaignView, VolumeState, VolumeView
 from allotment.pictures.counts import counted
 from allotment.running.engine.completed import Completed, completed_volume
 from allotment.running.engine.other_recipes import left_behind
@@ -65,7 +65,7 @@ def command(
     place = bucket_place(opened.platform.bucket, opened.base)
     view = overview(bucket, work, time.time(), engine_lives=True)
     wanted = [volume for volume in view.volumes.values() if volume.id in (volumes or known)]
-    found = Found(bucket, work, place, wanted, len(view.volumes))
+    found = Found(bucket, work, place, wanted, view)
     if text:
         return _print_text(found)
     if form == "json":
@@ -89,13 +89,13 @@ def command(
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A campaign's volumes that are asked for and have begun, of so many that have."""
+    """A campaign's volumes that are asked for and have begun, of those that have."""
 
     bucket: Bucket
     work: Work
     place: str
     volumes: Sequence[VolumeView]
-    begun: int
+    view: CampaignView
 
     @property
     def keys(self) -> RecipeKeys:
@@ -114,7 +114,7 @@ class Found:
 
     def objects(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Each of our volumes with the keys of its pages' objects."""
-        return page_objects(self.bucket, self.keys, self.own, self.begun)
+        return page_objects(self.bucket, self.keys, self.own, len(self.view.volumes))
 
     def folder(self, volume: VolumeView) -> str:
         """Where a volume's pages lie, as it is short to type from here."""
@@ -138,7 +138,7 @@ def _print_volumes(found: Found, *, reads_all: bool) -> None:
             left -= 1
             completed = completed_volume(found.bucket, found.work, volume.id)
         done = max(completed.pages_done, volume.pages_done)
-        click.echo(f"  {volume.id} {volume.state}: {counted(done, 'page')} in {place}")
+        click.echo(f"  {volume.id} {found.view.word_of(volume)}: {counted(done, 'page')} in {place}")
         if volume.state is VolumeState.FAILED and volume.message:
             click.echo(f"    why: {safe(volume.message)}")
         _print_completed(completed)

@@ -166,13 +166,13 @@ def _lines(view: CampaignView, now: float, *, all_volumes: bool) -> Iterator[str
     shown = [volume for volume in view.volumes.values() if all_volumes or volume.state in WORTH_SHOWING]
     most = len(shown) if all_volumes else MOST_VOLUMES_SHOWN
     for volume in shown[:most]:
-        yield f"  {_volume_line(volume, now)}"
+        yield f"  {_volume_line(volume, view.word_of(volume), now)}"
     if len(shown) > most:
         yield f"  … and {counted(len(shown) - most, 'volume')} more: --volumes shows all"
 
 
-def _volume_line(volume: VolumeView, now: float) -> str:
-    parts = [str(volume.state)]
+def _volume_line(volume: VolumeView, state: str, now: float) -> str:
+    parts = [state]
     pages = f"{volume.pages_done} of {counted(volume.pages_total, 'page')}" if volume.pages_total else ""
     parts += [pages or counted(volume.pages_done, "page")] if pages or volume.pages_done else []
     parts += [f"{counted(volume.pages_failed, 'page')} could not be read"] if volume.pages_failed else []
