@@ -115,6 +115,19 @@ def test_what_has_one_node_that_comes_back_among_those_that_are_gone_waits(tmp_p
     assert told.state is whys.State.WAITS
 
 
+def test_what_has_one_node_that_comes_back_behind_many_kinds_that_do_not_waits(tmp_path: Path) -> None:
+    cards = ("8 x H100-SXM", "4 x L4", "3 x T4", "2 x A100-80", "1 x A10")
+    taints = {"taints": [DEDICATED]}
+    names = [f"node-{number}" for number in range(1, len(cards) + 1)]
+    nodes = [node(name, spec=taints, status=READY) for name in names[:-1]]
+    cordoned = node(names[-1], spec={"unschedulable": True}, status=READY)
+    fleet = ", ".join(f"1 nodes of {each}" for each in cards)
+    told = whys.why(CLAIM, world_of(tmp_path, *nodes, cordoned, fleet=fleet))
+    assert told.state is whys.State.WAITS
+    never = whys.why(CLAIM, world_of(tmp_path, *nodes, node(names[-1], spec=taints), fleet=fleet))
+    assert never.state is whys.State.NEVER
+
+
 def test_what_is_held_on_a_closed_node_is_held(tmp_path: Path) -> None:
     world = world_of(tmp_path, node("node-1", spec={"unschedulable": True}), fleet="1 x L4")
     device = next(world.devices())[0]
@@ -187,6 +200,6 @@ def test_a_note_names_the_taint(tmp_path: Path) -> None:
     tainted = [node(f"node-{number}", spec={"taints": [DEDICATED]}, status=READY) for number in (1, 2)]
     (note,) = closed_notes(world_of(tmp_path, *tainted))
     assert note == (
-        "no pod starts on node-1, node-2, which have the taint dedicated=training:NoSchedule, and pods of "
-        "ours do not tolerate it"
+        "no pod starts on node-1, node-2, which have the taint dedicated=training:NoSchedule; pods of ours "
+        "tolerate it only where a ResourceFlavor of Kueue's says so"
     )

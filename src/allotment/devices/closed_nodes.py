@@ -115,7 +115,8 @@ def _which(reason: str, are_many: bool) -> str:  # noqa: FBT001 - private
     if not reason.startswith(TAINTED):
         return _OF_NODES[reason][are_many]
     taint = reason.removeprefix(TAINTED)
-    return f"which {'have' if are_many else 'has'} the taint {taint}, and pods of ours do not tolerate it"
+    has = f"which {'have' if are_many else 'has'} the taint {taint}"
+    return f"{has}; pods of ours tolerate it only where a ResourceFlavor of Kueue's says so"
 
 
 def _publishing(world: World) -> frozenset[str]:

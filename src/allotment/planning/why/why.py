@@ -24,7 +24,7 @@ from allotment.planning.why.causes import Cause, CauseKind, cause_of
 from allotment.planning.why.guess import Other
 from allotment.planning.why.nodes import sift_all
 from allotment.planning.why.room import Holding, Room, holdings_of
-from allotment.planning.why.steps import Sifted, Step
+from allotment.planning.why.steps import Sifted, Stage, Step
 from allotment.planning.why.trying import Change, Trying
 
 
@@ -97,7 +97,7 @@ def why(
     cause = None if placed or one else cause_of(room, claim, sifted, waits=waits)
     if one and not placed:
         cause = _too_few(room, claim, together, waits=waits)
-    if cause is not None and _passes_by_itself(cause):
+    if cause is not None and _passes_by_itself(cause, sifted):
         state = State.WAITS
     trying = Trying(room, is_need=is_need, waits=waits, others=tuple(others), together=together)
     found = None if cause is not None else explain(claim, room.world, room.taken.devices, room.matches)
@@ -130,10 +130,13 @@ def _sentence(found: Explanation | None, cause: Cause | None, state: State, sift
     return f"{_STATE_WORDS[state]}: {about}{cause.words}"
 
 
-def _passes_by_itself(cause: Cause) -> bool:
+def _passes_by_itself(cause: Cause, sifted: Sequence[Sifted]) -> bool:
     """Whether it ends though nobody here gives anything back: an update, a node that comes back."""
     is_updated = cause.kind is CauseKind.POOL and "updated" in cause.words
-    comes_back = cause.kind is CauseKind.OPEN and any(each in cause.words for each in (CORDONED, NOT_READY))
+    closed = {
+        lost.why for each in sifted for step in each.steps if step.stage is Stage.OPEN for lost in step.lost
+    }
+    comes_back = cause.kind is CauseKind.OPEN and bool(closed & {CORDONED, NOT_READY})
     return is_updated or comes_back
 
 
