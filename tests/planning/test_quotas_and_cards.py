@@ -3,6 +3,7 @@ window can be."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from allotment.devices.describe import parse_description
+from allotment.devices.nodes import Node
 from allotment.kubernetes.cluster.capacity import KAI, KUEUE, Capacity, Part
 from allotment.kubernetes.cluster.snapshot import Missing, Snapshot
 from allotment.kubernetes.kinds import SLICE
@@ -143,6 +145,21 @@ def test_the_queues_of_a_cluster_are_held_against_its_cards(
     archive = next(each for each in found.shares if each.queue == "archive")
     assert any(note.startswith("8 of 16 cards are in no quota") for note in found.notes) == noted
     assert bool(archive.unreached) == unreached
+
+
+def test_cards_of_a_cordoned_node_are_not_held_against_quotas_and_that_is_said() -> None:
+    world = parse_description("2 nodes of 8 x H100-SXM")
+    nodes = {name: Node(name, unschedulable=name == "node-2") for name in ("node-1", "node-2")}
+    stage = staged(
+        platform(teams={"archive": Team("archive", queue=Queue(4))}),
+        Place(replace(world, nodes=nodes), "the fleet"),
+        Scheduler.KUEUE,
+    )
+    found = shares_of_cluster(as_cluster(stage, 1.0))
+    assert found.there_in_all("gpus") == 8
+    beyond, closed = (note for note in found.notes if "no quota" in note or "cordoned" in note)
+    assert beyond.startswith("4 of 8 cards are in no quota")
+    assert closed == "no pod starts on node-2, which is cordoned: cards there are in no count"
 
 
 @pytest.mark.parametrize(
