@@ -72,6 +72,17 @@ def test_a_plan_says_what_when_what_it_costs_and_who_pays() -> None:
         assert each in text
 
 
+def test_a_note_that_is_about_all_of_it_is_told_once() -> None:
+    found = plan()
+    works = [
+        replace(each, fits=replace(each.fits, notes=("of this work alone", "of all of it")))
+        for each in found.works
+        if each.fits
+    ]
+    text = text_of(plan_page(replace(found, works=tuple(works[:1]), notes=("of all of it",))))
+    assert (text.count("of this work alone"), text.count("of all of it")) == (1, 1)
+
+
 def test_clock_times_are_of_the_zone_that_is_asked_for() -> None:
     zone = timezone(timedelta(hours=2), "EET")
     made = text_of(plan_page(plan(), zone))

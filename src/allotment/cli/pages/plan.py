@@ -129,7 +129,7 @@ def _sections(plan: Plan, clock: datetime | None) -> Iterator[Section]:
         yield Section("Bounds", (items(rows),), kind="verdict " + ("yes" if plan.is_kept else "no"))
     fitting = [each for each in plan.works if each.fits is not None]
     if fitting:
-        yield fits_section(fitting[:MOST_WORKS])
+        yield fits_section(fitting[:MOST_WORKS], (*plan.caveats, *plan.notes))
     running = [each for each in plan.works if not each.never]
     if running:
         yield time_section(running[:MOST_WORKS], plan.until, clock)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -23,15 +23,16 @@ from allotment.simulation.quantiles import Spread
 STATES: Final = {State.FITS: "fits now", State.WAITS: "fits, and waits", State.NEVER: "never fits"}
 
 
-def fits_section(works: Sequence[WorkPlan]) -> Section:
-    """Which cards would do, by work."""
+def fits_section(works: Sequence[WorkPlan], told: Collection[str] = ()) -> Section:
+    """Which cards would do, by work; notes that are ``told`` elsewhere are not told here."""
     rows = tuple(_fit_row(each, each.fits) for each in works if each.fits is not None)
     titles = ("work", "", "devices that would do", "free", "what stands in the way of the others")
     parts = [shown(Table(titles, rows, frozenset({3})))]
     for each in works:
-        if each.fits is not None and (each.fits.remedies or each.fits.notes):
+        if each.fits is not None:
             helps = [f"{each.name}: {remedy.words}" for remedy in each.fits.remedies]
-            parts.append(items([*helps, *each.fits.notes]))
+            helps += [note for note in each.fits.notes if note not in told]
+            parts += [items(helps)] if helps else []
     return Section("Which cards fit", tuple(parts))
 
 
