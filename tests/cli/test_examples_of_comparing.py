@@ -62,12 +62,20 @@ def test_what_is_stored_is_what_the_call_prints(name: str, monkeypatch: pytest.M
     assert found["text"] == (EXAMPLES / SCRIPT.place(call, "text")).read_text(), again
     page = (EXAMPLES / SCRIPT.place(call, "html")).read_text()
     assert figures(page) == figures(found["html"]), again
+    if "svg" in found:
+        image = (EXAMPLES / SCRIPT.place(call, "svg")).read_text()
+        assert labels(image) == labels(found["svg"]), again
 
 
 def figures(page: str) -> list[str]:
     """What a page says in cells of tables, in order: figures and words, however they are laid out."""
     cells = re.findall(r"<td[^>]*>(.*?)</td>", page, flags=re.DOTALL)
     return [" ".join(html.unescape(re.sub(r"<[^>]*>", " ", cell)).split()) for cell in cells]
+
+
+def labels(image: str) -> list[str]:
+    """The words that stand in an image, in order."""
+    return re.findall(r"<text[^>]*>([^<]*)", image)
 
 
 @pytest.mark.parametrize(("example", "verdict"), VERDICTS.items())
