@@ -120,7 +120,7 @@ path,.reach,.mark,.bound{vector-effect:non-scaling-stroke}
 .plain{stroke:var(--soft)}
 .filled{fill:var(--soft)}
 .area{fill-opacity:.42}
-.layer{stroke:var(--surface);stroke-width:1}
+.layer{stroke:none}
 .line{fill:none;stroke-width:2.2}
 .deserved{fill:none;stroke:var(--ink);stroke-width:1.6;stroke-dasharray:8 4}
 .fair{fill:none;stroke:var(--good);stroke-width:2.2}
