@@ -58,13 +58,12 @@ def _reclaim_for(session: Session, group: Group) -> bool:
 
     def candidates() -> Iterator[Group]:
         for victim in session.groups.values():
+            queue = victim.queue
             if not victim.preemptible or not victim.active:
                 continue
-            if victim.queue not in lend:
-                lend[victim.queue] = may_lose(session, group, victim)
-            if not lend[victim.queue]:
-                continue
-            if may_be_victim(victim, protected):
+            if queue not in lend:
+                lend[queue] = may_lose(session, group, victim)
+            if lend[queue] and (victim.started is None or may_be_victim(victim, protected)):
                 yield victim
 
     return solve(session, group, list(candidates()), judge, message)
