@@ -61,7 +61,7 @@ class Waits:
         queue = line.queue
         if line.reason is None:
             most, running = getattr(queue, "window", None), getattr(queue, "running", 0) + line.started
-            if most is None or len(queue.ready) <= line.started:  # type: ignore[union-attr]
+            if most is None or len(queue.ready) <= line.started:  # type: ignore[union-attr]  # it has a window
                 return None
             return WaitReason.WINDOW, f"{running} run, and its window is {most.max}"
         ours = share_words(self.had[line.team])

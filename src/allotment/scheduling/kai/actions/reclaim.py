@@ -63,7 +63,7 @@ def _reclaim_for(session: Session, group: Group) -> bool:
                 continue
             if queue not in lend:
                 lend[queue] = may_lose(session, group, victim)
-            if lend[queue] and (victim.started is None or may_be_victim(victim, protected)):
+            if lend[queue] and may_be_victim(victim, protected):
                 yield victim
 
     return solve(session, group, list(candidates()), judge, message)
